@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Every document that people read on the project's pages.
-const DOCUMENTS: [&str; 7] = [
+const DOCUMENTS: [&str; 8] = [
     "README.md",
     "asm/README.md",
     "bin/README.md",
     "bin/dist/README.md",
+    "bin/dist/packaging/README.md",
     "core/README.md",
     "tests/README.md",
     "tests/recipes/README.md",

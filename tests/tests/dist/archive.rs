@@ -39,6 +39,7 @@ fn two_packages_of_the_same_executables_are_the_same() {
         "latency-bench-V-aarch64-linux.cdx.json",
         "latency-bench-V-aarch64-linux.tar.gz",
         "latency-bench-V-linux.oci.tar",
+        "latency-bench-V-packaging.tar.gz",
         "latency-bench-V-x86_64-linux.cdx.json",
         "latency-bench-V-x86_64-linux.tar.gz",
         "latency-bench_V-1_amd64.deb",

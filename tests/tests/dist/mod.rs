@@ -5,6 +5,7 @@ mod archive;
 mod image;
 mod install;
 mod packages;
+mod packaging;
 mod pages;
 mod release;
 mod shells;

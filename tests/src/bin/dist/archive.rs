@@ -10,7 +10,7 @@ use crate::files::{Files, installed, mode};
 use crate::tar::Tar;
 use crate::target::Executable;
 use crate::tools::{gzip, output, sha256};
-use crate::{deb, image, release, rpm, sbom, wheel};
+use crate::{deb, image, packaging, release, rpm, sbom, wheel};
 
 /// Writes the files of a release of these executables into `directory`.
 ///
@@ -20,16 +20,21 @@ use crate::{deb, image, release, rpm, sbom, wheel};
 pub fn write(executables: &[Executable], directory: &Path) -> Result<(), String> {
     let compiler = output(Command::new("rustc").arg("--version"))?;
     let mut files = Vec::new();
+    let mut archives = Vec::new();
     for (target, executable) in executables {
         let crates = shipped(target)?;
         let bill = sbom::document(&crates, &compiler)?;
         let stem = format!("latency-bench-{}-{}-linux", release::VERSION, target.machine);
         let contents = installed(executable, &bill, &crates)?;
-        files.push((format!("{stem}.tar.gz"), gzip(&archive(&stem, &contents)?)?));
+        archives.push((*target, gzip(&archive(&stem, &contents)?)?));
         files.push((deb::name(target), deb::package(target, &contents)?));
         files.push((rpm::name(target), rpm::package(target, &contents)?));
         files.push((wheel::name(target), wheel::package(target, &contents)?));
         files.push((format!("{stem}.cdx.json"), bill.into_bytes()));
+    }
+    files.push((packaging::name(), packaging::package(&archives)?));
+    for (target, archive) in archives {
+        files.push((format!("latency-bench-{}-{}-linux.tar.gz", release::VERSION, target.machine), archive));
     }
     files.push((format!("latency-bench-{}-linux.oci.tar", release::VERSION), image::of(executables)?));
     fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;

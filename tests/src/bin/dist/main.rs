@@ -12,6 +12,7 @@ mod files;
 mod fish;
 mod image;
 mod man;
+mod packaging;
 mod release;
 mod roff;
 mod rpm;
