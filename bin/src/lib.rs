@@ -53,11 +53,11 @@ extern crate std;
 
 mod analysis;
 pub mod catalogue;
-pub mod commands;
+mod commands;
 mod describe;
 mod engine;
 pub mod error;
-pub mod experiment;
+mod experiment;
 mod machine;
 pub mod options;
 mod outputs;
@@ -67,7 +67,7 @@ mod result;
 mod saved;
 #[cfg(test)]
 mod tests;
-pub mod warning;
+mod warning;
 mod words;
 
 pub use latency_report as report;

@@ -105,6 +105,7 @@ impl Row {
     }
 
     /// Returns all cells in the order of the table, hidden or not.
+    #[cfg(test)]
     pub fn cells(&self) -> impl Iterator<Item = (Column, &Value)> {
         Column::all().filter_map(|column| Some((column, self.cell(column)?)))
     }
@@ -286,17 +287,6 @@ impl Row {
         // The spread of all rounds does not apply to another value.
         [CORE_CYCLES, MAD_NS].into_iter().for_each(|column| self.remove(column));
         true
-    }
-
-    /// Returns whether this row's first CPU is another row's second CPU.
-    pub fn begins_with_end_of(&self, other: &Row) -> bool {
-        self.tells(INITIATOR_CPU) && self.count(INITIATOR_CPU) == other.count(TARGET_CPU)
-    }
-
-    /// Returns whether the CPU in a column of another row is one of this row's two CPUs.
-    pub fn has_cpu_of(&self, other: &Row, column: Column) -> bool {
-        other.tells(column)
-            && [INITIATOR_CPU, TARGET_CPU].iter().any(|own| self.count(*own) == other.count(column))
     }
 
     /// Returns the kind of traffic that the value is of; `None` for other walks.
