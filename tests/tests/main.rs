@@ -4,7 +4,6 @@
 //! `cargo test -p latency-tests --test suite -- cli::output`.
 
 mod arguments;
-mod browser;
 mod cachegrind;
 mod cli;
 mod dist;

@@ -5,6 +5,7 @@
 //! lists the scenes and compares; only `findings` knows the types of results.
 
 mod again;
+mod browser;
 mod causes;
 mod claims;
 mod findings;

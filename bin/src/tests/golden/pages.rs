@@ -7,9 +7,8 @@ use std::vec::Vec;
 
 use roxmltree::{Document as Tree, ParsingOptions};
 
-use super::findings;
-use super::is_run;
-use super::scenes;
+use super::scene::Scene;
+use super::{findings, is_run, scenes};
 
 /// Returns the words with a digit.
 fn figures(text: &str) -> BTreeSet<&str> {
@@ -46,6 +45,15 @@ fn texts(page: &str, file: &str) -> String {
     text
 }
 
+/// Returns the page of a scene without a format; empty for a command without a result.
+pub fn page(mut scene: Scene) -> String {
+    scene.line.truncate(scene.line.find(" --format").unwrap_or(scene.line.len()));
+    scene.line += " --format=html";
+    let mut page = findings::written(&scene);
+    page.truncate(page.find("standard error:").unwrap_or(page.len()));
+    page
+}
+
 #[test]
 fn pages_and_texts_have_equal_numbers() {
     let mut seen = BTreeSet::new();
@@ -62,9 +70,7 @@ fn pages_and_texts_have_equal_numbers() {
         // Pages are in UTF-8, whatever the terminal shows.
         scene.unicode = true;
         let text = findings::without_pictures(&scene);
-        scene.line += " --format=html";
-        let page = findings::written(&scene);
-        let page = page.split("standard error:").next().unwrap_or_default();
+        let page = page(scene.clone());
         // A command without a result has no page.
         if page.is_empty() {
             continue;
@@ -82,7 +88,7 @@ fn pages_and_texts_have_equal_numbers() {
             _ => 120 << 10,
         };
         assert!(shown.len() <= most, "{file}: {} bytes without {} of JSON", shown.len(), data.len());
-        let told = texts(page, &file);
+        let told = texts(&page, &file);
         let missing: Vec<&str> = figures(&text).difference(&figures(&told)).copied().collect();
         assert!(missing.is_empty(), "{file}: the text has {missing:?}");
     }
