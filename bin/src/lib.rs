@@ -35,8 +35,8 @@
 //! Below all of them are three packages, and cargo keeps them apart: `latency-report` has one file a format, `latency-sys`
 //! makes all calls to the kernel, one concern a file, and `latency-core` needs no system call.
 //!
-//! The heap ([`latency_sys::heap`]) is for documents and reports: it is sealed while an experiment measures, and folders whose code
-//! runs then do not name it.
+//! The heap ([`latency_sys::heap`]) is for documents and reports: it is sealed while an experiment measures, and folders
+//! whose code runs then do not name it.
 //!
 //! `tests` is built only for tests: those of the whole program, and what tests of several folders share.
 //!
@@ -69,9 +69,6 @@ mod saved;
 mod tests;
 mod warning;
 mod words;
-
-pub use latency_report as report;
-pub use latency_sys as sys;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

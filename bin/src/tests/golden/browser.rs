@@ -51,7 +51,13 @@ impl Browser {
         fs::write(&file, page).unwrap();
         let found = Command::new(self.program)
             // Chromium refuses its sandbox for root. The page is our own, so it needs none.
-            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"])
+            .args([
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+            ])
             .arg(std::format!("--user-data-dir={}", self.place.join("profile").display()))
             .arg(std::format!("--window-size={width},{SCREEN}"))
             .args(more)
@@ -80,7 +86,11 @@ impl Browser {
 
 /// Returns the option for a scheme, in Blink's numbers.
 fn in_scheme(is_dark: bool) -> &'static str {
-    if is_dark { "--blink-settings=preferredColorScheme=0" } else { "--blink-settings=preferredColorScheme=1" }
+    if is_dark {
+        "--blink-settings=preferredColorScheme=0"
+    } else {
+        "--blink-settings=preferredColorScheme=1"
+    }
 }
 
 /// Returns the pages of some scenes, with their names.
