@@ -8,7 +8,7 @@ use std::process::Command;
 use crate::crates::shipped;
 use crate::files::{Files, installed, mode};
 use crate::tar::Tar;
-use crate::target::Executable;
+use crate::target::{Executable, Target};
 use crate::tools::{gzip, output, sha256};
 use crate::{deb, image, packaging, release, rpm, sbom, wheel};
 
@@ -24,17 +24,16 @@ pub fn write(executables: &[Executable], directory: &Path) -> Result<(), String>
     for (target, executable) in executables {
         let crates = shipped(target)?;
         let bill = sbom::document(&crates, &compiler)?;
-        let stem = format!("latency-bench-{}-{}-linux", release::VERSION, target.machine);
         let contents = installed(executable, &bill, &crates)?;
-        archives.push((*target, gzip(&archive(&stem, &contents)?)?));
+        archives.push((*target, gzip(&archive(&stem(target), &contents)?)?));
         files.push((deb::name(target), deb::package(target, &contents)?));
         files.push((rpm::name(target), rpm::package(target, &contents)?));
         files.push((wheel::name(target), wheel::package(target, &contents)?));
-        files.push((format!("{stem}.cdx.json"), bill.into_bytes()));
+        files.push((format!("{}.cdx.json", stem(target)), bill.into_bytes()));
     }
     files.push((packaging::name(), packaging::package(&archives)?));
     for (target, archive) in archives {
-        files.push((format!("latency-bench-{}-{}-linux.tar.gz", release::VERSION, target.machine), archive));
+        files.push((format!("{}.tar.gz", stem(target)), archive));
     }
     files.push((format!("latency-bench-{}-linux.oci.tar", release::VERSION), image::of(executables)?));
     fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
@@ -44,6 +43,11 @@ pub fn write(executables: &[Executable], directory: &Path) -> Result<(), String>
         put(&directory.join(name), &content)?;
     }
     put(&directory.join("SHA256SUMS"), sums.as_bytes())
+}
+
+/// Returns the names of the archive's directory and, without their endings, of the archive and the bill of materials.
+fn stem(target: &Target) -> String {
+    format!("latency-bench-{}-{}-linux", release::VERSION, target.machine)
 }
 
 /// Returns the archive; its directories are relative to a prefix such as `/usr/local`.
