@@ -34,8 +34,8 @@ pub const HTML: Format = Format {
     },
 };
 
-/// The minimum number of cells of a matrix that a page draws: a single number is a figure.
-const FEWEST_CELLS: usize = 2;
+/// The minimum number of cells or points of a picture of a page: a single number is a figure.
+const FEWEST: usize = 2;
 /// The maximum number of cells of a matrix that a page draws: each cell needs 100 bytes, and with more cells the
 /// letters would be too small to read.
 const MOST_CELLS: usize = 1024;
@@ -478,9 +478,15 @@ fn without_points(entries: &[ShownPart]) -> impl Iterator<Item = &ShownPart> {
 fn is_drawn(picture: &Picture) -> bool {
     match picture {
         Picture::Matrix(matrix) => {
-            (FEWEST_CELLS..=MOST_CELLS).contains(&(matrix.rows.len() * matrix.columns.len()))
+            (FEWEST..=MOST_CELLS).contains(&(matrix.rows.len() * matrix.columns.len()))
         }
-        Picture::Chart(_) => true,
+        Picture::Chart(chart) => {
+            let points = |series: &Series| {
+                let (Data::Points(points) | Data::Scatter(points) | Data::Curve(points)) = &series.data;
+                points.len()
+            };
+            chart.series.iter().map(points).sum::<usize>() >= FEWEST
+        }
     }
 }
 

@@ -55,18 +55,17 @@ nav{position:sticky;top:0}
 .lines{margin:1rem 0;padding:0;list-style:none;columns:19rem;font-variant-numeric:tabular-nums}
 section{margin-top:2.5rem;padding-top:1rem;border-top:2px solid var(--edge);scroll-margin-top:3rem}
 section h2{margin:.2rem 0 .3rem;font-size:1.3rem;overflow-wrap:anywhere}
-dl{margin:0}
+dl{margin:0;columns:26rem;column-gap:2rem}
 dt{padding-top:.6rem;font-weight:600;break-after:avoid}
-dd{margin:0}
-.warnings{columns:26rem}
+dd{margin:0;break-inside:avoid}
 .warnings dd{color:var(--quiet)}
 figure,.scroll{display:inline-block;box-sizing:border-box;vertical-align:top;max-width:100%;margin:.6rem 0;\
 padding-right:1.2rem;overflow-x:auto}
 figure p{margin:0;font-size:.85rem}
 figure svg{box-sizing:border-box;border:1px solid var(--edge);border-radius:8px}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-caption{padding:.2rem .7rem;text-align:left;color:var(--quiet)}
-th,td{padding:.22rem .7rem;border-bottom:1px solid var(--edge);text-align:right;white-space:nowrap}
+caption{padding:.2rem .5rem;text-align:left;color:var(--quiet)}
+th,td{padding:.22rem .5rem;border-bottom:1px solid var(--edge);text-align:right;white-space:nowrap}
 thead th{color:var(--quiet);font-weight:600;vertical-align:bottom}
 tbody th{font-weight:500}
 .word{text-align:left;white-space:normal;vertical-align:top}

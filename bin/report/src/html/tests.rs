@@ -265,7 +265,8 @@ fn report(pictures: &'static [&'static str]) -> String {
 #[test]
 fn the_first_screen_has_the_curve_and_the_matrix_before_it() {
     for (pictures, wanted) in [
-        (&["point", "curve", "loads", "matrix"][..], &[2][..]),
+        // A page draws no single point.
+        (&["point", "curve", "loads", "matrix"][..], &[1][..]),
         (&["matrix", "curve", "loads"], &[2, 1]),
         (&["matrix", "point"], &[1]),
         (&["point"], &[]),
@@ -277,6 +278,8 @@ fn the_first_screen_has_the_curve_and_the_matrix_before_it() {
         let wanted: Vec<String> = wanted.iter().map(i32::to_string).collect();
         assert_eq!(shown.collect::<Vec<_>>(), wanted, "{pictures:?}");
         assert!(!rest.contains("<use "), "{rest}");
+        let drawn = pictures.iter().filter(|name| **name != "point").count();
+        assert_eq!(rest.matches("<figure>").count(), drawn, "{pictures:?}");
         // The table is beside the pictures, and nowhere else.
         assert!(
             first.contains("<caption>Where the time goes:</caption>") && !rest.contains("<caption>Where")

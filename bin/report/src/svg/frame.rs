@@ -171,12 +171,13 @@ pub fn lines(text: &str, size: Size, room: f64) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the end of the first line of a text: the last blank within `most` characters, or `most` characters if the
-/// first word is longer.
+/// Returns the end of the first line of a text: the last blank within `most` characters that is not before the unit of a
+/// number, if one is in their second half, or `most` characters if the first word is longer.
 fn line_end(text: &str, most: usize) -> usize {
     let Some((limit, _)) = text.char_indices().nth(most) else { return text.len() };
-    let blank = text.char_indices().take(most + 1).filter(|(_, character)| *character == ' ').last();
-    blank.map_or(limit, |(at, _)| at)
+    let is_blank = |at: &usize| text.as_bytes().get(*at) == Some(&b' ');
+    let is_apart = |at: usize| !text.as_bytes().get(at.wrapping_sub(1)).is_some_and(u8::is_ascii_digit);
+    (0..=limit).filter(is_blank).max_by_key(|at| (is_apart(*at) && 2 * at >= limit, *at)).unwrap_or(limit)
 }
 
 #[cfg(test)]
@@ -191,6 +192,8 @@ mod tests {
         assert_eq!(broken("one two three", 7.0 * 8.0), ["one two", "three"]);
         assert_eq!(broken("one two three", 7.0 * 7.0), ["one two", "three"]);
         assert_eq!(broken("µµµµµµ x", 7.0 * 4.0), ["µµµµ", "µµ x"]);
+        assert_eq!(broken("memory 103 ns with", 7.0 * 12.0), ["memory", "103 ns with"]);
+        assert_eq!(broken("1 2 3", 7.0 * 3.0), ["1 2", "3"]);
         assert_eq!(broken("  ", 70.0), [""; 0]);
         assert_eq!(broken("ab", -1.0), ["a", "b"]);
     }

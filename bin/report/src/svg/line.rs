@@ -67,7 +67,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart, shown: FramePlace<'_>) -> fmt::
         _ => high,
     };
     let mut canvas = Canvas { plane, left, right: wide - EDGE, top: marks_top, height };
-    let (marks, lines) = marks(&canvas, chart);
+    let (marks, lines) = marks(&canvas, chart, shown);
     canvas.top += MARK_LINE * lines.real() + 6.0;
 
     begin(out, shown, (wide, canvas.bottom() + BELOW), &chart.title, &chart.subtitle)?;
@@ -124,6 +124,7 @@ fn legend(chart: &Chart, heading: f64, right: f64) -> (Vec<(f64, f64)>, f64) {
 /// A mark, its place and that of its label.
 struct MarkPlace<'c> {
     mark: &'c Mark,
+    label: &'c str,
     x: f64,
     /// The place of the label, and whether it ends or begins there.
     text: f64,
@@ -134,29 +135,35 @@ struct MarkPlace<'c> {
 
 /// Returns each mark on the axis, and the number of lines of labels above the plot. A label is to the right of its line, or
 /// to the left if the right edge is too near.
-fn marks<'c>(canvas: &Canvas<'_>, chart: &'c Chart) -> (Vec<MarkPlace<'c>>, usize) {
+fn marks<'c>(canvas: &Canvas<'_>, chart: &'c Chart, shown: FramePlace<'_>) -> (Vec<MarkPlace<'c>>, usize) {
     let mut shelves = Shelves::<MARK_LINES>::new(canvas.right, 8.0);
     let mut places = Vec::new();
     for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
-        let (x, wide) = (canvas.x(mark.x), small(&mark.label));
         let is_area = matches!(mark.kind, MarkKind::Area(..));
-        let (mut text, mut ends) = (x + MARK_GAP, false);
-        if let MarkKind::Area(end, _) = mark.kind
-            && canvas.x(end) - x < wide + 2.0 * MARK_GAP
-        {
-            // A rising curve leaves room above it before the end of an area that is narrower than its label, and behind.
-            let end = canvas.x(end);
-            ends = end - wide > canvas.left;
-            text = if ends { end } else { end + 3.0 * MARK_GAP };
-        }
-        if !ends && text + wide > canvas.right {
-            (text, ends) = (if is_area { canvas.right } else { x - MARK_GAP }, true);
-        }
-        let place = match is_area || mark.label.is_empty() {
+        // The areas of a page are narrow, and its table has the rest.
+        let label = match (is_area && matches!(shown, FramePlace::Page(_)), mark.label.split_once(',')) {
+            (true, Some((label, _))) => label,
+            _ => &mark.label,
+        };
+        let (x, wide) = (canvas.x(mark.x), small(&label));
+        let right = match mark.kind {
+            // A rising curve leaves room behind the end of an area that is narrower than its label.
+            MarkKind::Area(end, _) if canvas.x(end) - x < wide + 2.0 * MARK_GAP => {
+                canvas.x(end) + 3.0 * MARK_GAP
+            }
+            _ => x + MARK_GAP,
+        };
+        let ends = right + wide > canvas.right;
+        let text = match ends {
+            true if is_area => canvas.right,
+            true => x - MARK_GAP,
+            false => right,
+        };
+        let place = match is_area || label.is_empty() {
             true => None,
             false => shelves.place(if ends { text - wide } else { text }, wide),
         };
-        places.push(MarkPlace { mark, x, text, ends, line: place.map(|place| place.line) });
+        places.push(MarkPlace { mark, label, x, text, ends, line: place.map(|place| place.line) });
     }
     (places, shelves.lines())
 }
@@ -197,7 +204,7 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>]
         // The text is anchored at the line, so the gap is exact with any font.
         let anchor = if place.ends { "end" } else { "start" };
         in_colour(out, place.mark.series, &mut |out| {
-            text(out, ["label", anchor], &Pixels(place.text), baseline, &place.mark.label)
+            text(out, ["label", anchor], &Pixels(place.text), baseline, &place.label)
         })
     })
 }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::slice;
 
-use latency_core::{Estimate, Text, plural};
+use latency_core::{Estimate, Text, joined, plural};
 
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::analysis::cause::LikelyCause;
@@ -261,11 +261,12 @@ fn chapter(document: &mut Shown, file: &File<'_>) {
     });
 }
 
-/// Begins the chapter of a file.
+/// Begins the chapter of a file, which names its host: a file may have the results of several.
 pub fn heading(document: &mut Shown, file: &File<'_>) {
-    let name = file.name();
-    document
-        .sentence(Role::Page(PageRole::Chapter), format_args!("{}: {}", name.as_str(), file.experiment()));
+    let (name, host) = (file.name(), file.saved.named_host());
+    let host = joined(", ", "", host.into_iter());
+    let experiment = file.experiment();
+    document.sentence(Role::Page(PageRole::Chapter), format_args!("{}{host}: {experiment}", name.as_str()));
     document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
 }
 
@@ -371,6 +372,16 @@ mod tests {
         (saved.origin.name, saved.origin.cpu) =
             (Text::from_bytes(host.as_bytes()), Text::from_bytes(cpu.as_bytes()));
         File { path: path.as_bytes(), saved, values: [0.0; 3] }
+    }
+
+    #[test]
+    fn chapters_of_one_file_name_their_hosts() {
+        let named = |file: &File<'_>| {
+            let shown = Shown::of(|document| heading(document, file));
+            shown.sentences().map(|(_, words)| words.to_string()).next().unwrap()
+        };
+        let names = ["n1", "n2", ""].map(|host| named(&file("a.jsonl", host, "")));
+        assert_eq!(names, ["a.jsonl, n1: table", "a.jsonl, n2: table", "a.jsonl: table"]);
     }
 
     #[test]
