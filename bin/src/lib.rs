@@ -193,6 +193,9 @@ fn fail(messages: &mut Messages, failure: &Failure<'_>, accepted: FlagSet) -> i3
             false => write!(out, "{failure}"),
         })
     );
+    if let (Failure::Usage(error), Some(_)) = (failure, message_columns()) {
+        let _ = options::write_concerned(messages, error, &FORMATS);
+    }
     i32::from(failure.exit_code())
 }
 

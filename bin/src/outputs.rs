@@ -10,7 +10,7 @@ use crate::error::{Failure, OutputError};
 use crate::options::tokens::Escaped;
 use crate::options::{Options, Output, UsageError};
 use latency_report::json::JSON_LINES;
-use latency_report::{Purpose, Shown, Terminal};
+use latency_report::{Audience, Purpose, Shown, Terminal};
 use latency_sys::arguments::Environment;
 use latency_sys::out::{Sink, Unfinished};
 use latency_sys::terminal::Stream;
@@ -124,8 +124,13 @@ impl<'o, 'a> Outputs<'o, 'a> {
                     && variable(b"TERM") != Some(b"dumb")
             }
         };
+        let audience = match (is_terminal, is_standard) {
+            (true, _) => Audience::Person,
+            (false, true) => Audience::Pipe,
+            (false, false) => Audience::File,
+        };
         let columns = Stream::Output.width().filter(|_| is_terminal).map_or(COLUMNS, usize::from);
-        Terminal { columns, unicode: self.shows_utf8(), colour, screen: is_terminal }
+        Terminal { columns, unicode: self.shows_utf8(), colour, audience }
     }
 
     /// Returns whether the locale is one of UTF-8.

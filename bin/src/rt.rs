@@ -66,7 +66,7 @@ fn panic(information: &PanicInfo<'_>) -> ! {
 /// Prints an error and ends the process.
 fn end(status: i32, error: Arguments<'_>) -> ! {
     // A failed write cannot be reported anywhere.
-    let _ = writeln!(Messages::on(Stream::Error), "latency-bench: error: {error}");
+    let _ = writeln!(Messages::on(Stream::Error), "latency-bench: ERROR: {error}");
     init::end(status)
 }
 

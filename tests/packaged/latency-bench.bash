@@ -86,7 +86,7 @@ _latency_bench() {
         formats='text json csv jsonl md prometheus html'
         ;;
     show)
-        options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--format= --json -j --csv --output= -o --save= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus html'
         ;;
     reference)

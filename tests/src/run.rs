@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The beginning of an error on standard error.
-pub const ERROR: &str = "latency-bench: error: ";
+pub const ERROR: &str = "latency-bench: ERROR: ";
 /// The beginning of a warning.
 pub const WARNING: &str = "latency-bench: warning: ";
 /// The beginning of a note, which is a warning that does not lower the trust.

@@ -223,6 +223,8 @@ pub enum Role {
     Trust,
     /// A further finding.
     Finding,
+    /// A finding that changes no decision: on a screen, only readers who asked for everything see it.
+    Aside,
     /// A part that was not measured, and the reason.
     Missing,
     /// A part of the method, under a label such as `Memory`.
@@ -248,6 +250,7 @@ impl Role {
             Role::Line | Role::Answer => (Level::Quiet, ""),
             Role::Trust => (Level::Normal, "Trust"),
             Role::Finding | Role::Missing => (Level::Normal, ""),
+            Role::Aside => (if are_brief { Level::Verbose } else { Level::Normal }, ""),
             Role::Method(label) | Role::Question(label) => (Level::Normal, label),
             Role::Provenance(label) if !are_brief => (Level::Normal, label),
             Role::Brief(label) if are_brief => (Level::Normal, label),

@@ -74,7 +74,7 @@ fn describe(document: &mut Shown) {
 }
 
 fn written(format: &Format, level: Level, columns: usize) -> String {
-    let terminal = Terminal { columns, unicode: true, colour: false, screen: false };
+    let terminal = Terminal { columns, unicode: true, colour: false, audience: crate::Audience::Pipe };
     let mut out = String::new();
     let style = Style { terminal, level, columns: [&COLUMNS, &[]] };
     (format.write)(&mut out, &style, &Shown::of(describe)).unwrap();
@@ -147,7 +147,7 @@ fn the_first_error_is_kept_and_writing_stops() {
             Ok(())
         }
     }
-    let terminal = Terminal { columns: 80, unicode: false, colour: false, screen: false };
+    let terminal = Terminal { columns: 80, unicode: false, colour: false, audience: crate::Audience::Pipe };
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
     for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG, &HTML] {
         for room in [0, 1, 40] {
@@ -171,7 +171,7 @@ fn words_that_leave_no_room_for_a_value_are_wrapped() {
             }
         });
     };
-    let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+    let terminal = Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe };
     let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
     let mut out = String::new();
     (TEXT.write)(&mut out, &style, &Shown::of(describe)).unwrap();

@@ -138,7 +138,8 @@ mod tests {
 
     fn drawn(matrix: &Matrix, unicode: bool, colour: bool) -> String {
         let mut text = String::new();
-        write(&mut text, matrix, Terminal { columns: 80, unicode, colour, screen: false }).unwrap();
+        write(&mut text, matrix, Terminal { columns: 80, unicode, colour, audience: crate::Audience::Pipe })
+            .unwrap();
         text
     }
 

@@ -44,7 +44,7 @@ pub use document::{Field, Level, Metric, PageRole, Part, Role, Style, Value};
 pub use figures::{ByPercent, Digits};
 pub use format::{Format, Purpose};
 pub use shown::{Picture, Shown, ShownPart, ShownTable};
-pub use terminal::Terminal;
+pub use terminal::{Audience, Terminal};
 pub use wrap::Wrap;
 
 /// Every format that a result can be written in; the first is the default.

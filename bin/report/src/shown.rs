@@ -239,6 +239,11 @@ impl Shown {
         self.sentence(Role::Finding, words);
     }
 
+    /// Adds a finding that changes no decision.
+    pub fn aside(&mut self, words: fmt::Arguments<'_>) {
+        self.sentence(Role::Aside, words);
+    }
+
     /// States that a part was not measured, and why.
     pub fn missing(&mut self, words: fmt::Arguments<'_>) {
         self.sentence(Role::Missing, words);

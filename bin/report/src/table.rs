@@ -9,7 +9,7 @@ use super::document::{Level, PageRole, Role, Style};
 use super::figures::width;
 use super::format::{Format, Purpose};
 use super::shown::{Picture, ShownPart, ShownTable};
-use super::terminal::{Ascii, Terminal, ascii};
+use super::terminal::{Ascii, Audience, Terminal, ascii};
 use super::wrap::{self, Wrap};
 use super::{heatmap, plot};
 
@@ -20,7 +20,7 @@ pub const TEXT: Format = Format {
     purpose: Purpose::Terminal,
     write: |out, style, shown| {
         let mut out = Ascii { out, unicode: style.terminal.unicode };
-        let mut text = Text { out: &mut out, style, section: None, is_summed_up: None };
+        let mut text = Text { out: &mut out, style, section: None, is_summed_up: None, brevity: None };
         in_order(shown.entries(), style).into_iter().try_for_each(|entry| match entry {
             ShownPart::Sentence(role, words) => text.sentence(*role, words),
             ShownPart::Table(table) => text.table(table),
@@ -34,13 +34,13 @@ pub const TEXT: Format = Format {
 /// lines that scripts search for, if there are several.
 fn in_order<'s>(entries: &'s [ShownPart], style: &Style) -> Vec<&'s ShownPart> {
     let mut ordered: Vec<&ShownPart> = Vec::new();
-    let is_screen = style.terminal.screen && style.level > Level::Quiet;
+    let is_screen = style.terminal.audience == Audience::Person && style.level > Level::Quiet;
     let is = |entry: &ShownPart, wanted| matches!(entry, ShownPart::Sentence(role, _) if *role == wanted);
     let is_chapter = |entry: &ShownPart| is(entry, Role::Page(PageRole::Chapter));
     for chapter in entries.chunk_by(|_, next| !is_chapter(next)) {
         let is_line = |entry: &&ShownPart| is(entry, Role::Line);
-        let trust = chapter.iter().position(|entry| is(entry, Role::Trust));
-        let (front, rest) = chapter.split_at(trust.map_or(0, |trust| trust + 1));
+        let end = |entry: &ShownPart| matches!(entry, ShownPart::Sentence(Role::Trust | Role::Brief(_), _));
+        let (front, rest) = chapter.split_at(chapter.iter().rposition(end).map_or(0, |end| end + 1));
         let lines: Vec<&ShownPart> = front.iter().filter(is_line).collect();
         if is_screen && lines.len() > 1 {
             ordered.extend(front.iter().filter(|entry| !is_line(entry)).chain(lines).chain(rest));
@@ -78,6 +78,15 @@ struct Text<'o> {
     section: Option<PartKind>,
     /// Once the first chapter has begun: true if a part precedes the chapters and sums them up.
     is_summed_up: Option<bool>,
+    /// The parts behind the line that refers to the details, once it has been written.
+    brevity: Option<Brevity>,
+}
+
+/// The parts that follow the line that refers to the details.
+#[derive(Default)]
+struct Brevity {
+    has_table: bool,
+    has_picture: bool,
 }
 
 impl Text<'_> {
@@ -94,6 +103,12 @@ impl Text<'_> {
     /// terminal has only room for the part before the chapters.
     fn is_left_out(&self) -> bool {
         self.is_summed_up == Some(true) && self.style.level < Level::Verbose
+    }
+
+    /// Returns whether a table or a picture is one of the details: after the line that refers to them, only the first
+    /// table and the first picture follow.
+    fn is_detail(&mut self, part: fn(&mut Brevity) -> &mut bool) -> bool {
+        self.brevity.as_mut().is_some_and(|brevity| core::mem::replace(part(brevity), true))
     }
 
     fn columns(&self) -> usize {
@@ -120,17 +135,20 @@ impl Text<'_> {
             let is_begun = self.section.is_some();
             self.is_summed_up.get_or_insert(is_begun);
         }
-        let are_brief = self.style.terminal.screen && self.style.level < Level::Verbose;
+        let are_brief = self.style.terminal.audience != Audience::File && self.style.level < Level::Verbose;
         let Some((level, label)) = role.in_text(are_brief) else { return Ok(()) };
         if self.style.level < level || self.is_left_out() {
             return Ok(());
         }
         let section = match role {
             Role::Line => PartKind::Lines,
-            Role::Answer | Role::Trust | Role::Finding => PartKind::Answer,
+            Role::Answer | Role::Trust | Role::Finding | Role::Aside => PartKind::Answer,
             Role::Missing => PartKind::Missing,
             _ => PartKind::Method,
         };
+        if let Role::Brief(_) = role {
+            self.brevity = Some(Brevity::default());
+        }
         self.begin(section)?;
         match role {
             Role::Line => writeln!(self.out, "{words}"),
@@ -142,6 +160,9 @@ impl Text<'_> {
         if self.style.level < table.level || self.is_left_out() || !table.has_rows() {
             return Ok(());
         }
+        if self.is_detail(|brevity| &mut brevity.has_table) {
+            return Ok(());
+        }
         self.begin(PartKind::Table)?;
         let Terminal { columns, unicode, .. } = self.style.terminal;
         write_table(self.out, table, columns.max(LEAST_LINE), unicode)
@@ -149,6 +170,9 @@ impl Text<'_> {
 
     fn picture(&mut self, picture: &Picture) -> fmt::Result {
         if self.style.level < Level::Normal || self.is_left_out() {
+            return Ok(());
+        }
+        if self.is_detail(|brevity| &mut brevity.has_picture) {
             return Ok(());
         }
         self.begin(PartKind::Picture)?;

@@ -16,8 +16,19 @@ pub struct Terminal {
     pub unicode: bool,
     /// True if it shows 256 colours.
     pub colour: bool,
-    /// True if a person reads it now; false for a file or a pipe.
-    pub screen: bool,
+    /// The reader.
+    pub audience: Audience,
+}
+
+/// The reader of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// A person at a screen: the answer comes first, and details only if they were asked for.
+    Person,
+    /// A pipe: the lines that programs search for come first.
+    Pipe,
+    /// A file, which others read later and elsewhere: it has the conditions and the method, too.
+    File,
 }
 
 impl Terminal {
@@ -102,7 +113,7 @@ mod tests {
     #[test]
     fn without_colours_there_are_no_escape_sequences() {
         for colour in [true, false] {
-            let terminal = Terminal { columns: 80, unicode: true, colour, screen: false };
+            let terminal = Terminal { columns: 80, unicode: true, colour, audience: crate::Audience::Pipe };
             let mut text = String::new();
             terminal.heading(&mut text, "title", "subtitle").unwrap();
             terminal.paint(&mut text, 32, &1).unwrap();

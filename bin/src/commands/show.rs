@@ -11,9 +11,10 @@ use latency_core::{joined, sort_by};
 use super::report::pictures::picture;
 use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows};
 use super::{Command, CommandResult};
+use crate::describe::anonymous::anonymous;
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
-use crate::options::{Descriptor, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
 use crate::record::members::{FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES};
 use crate::record::row::differing;
@@ -28,8 +29,8 @@ pub const SHOW: Command = Command {
         name: "show",
         summary: "saved results in another format",
         details: "A FILE saved with --json is shown as its run showed it, in any format. Tables, JSON lines, edited \
-                  documents and several files have values alone.",
-        flags: FlagSet::EMPTY,
+                  documents and several files have values alone, and cannot be made anonymous.",
+        flags: FlagSet::of(&[FlagId::Anonymous]),
         picture: true,
         attributes: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
@@ -52,6 +53,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
             let document = saved::documents::unmarked(&contents).unwrap_or_default();
             match stored::restored(document, describe::ROWS.key) {
                 Some(Restored::Whole(shown)) => {
+                    let shown = if options.anonymous { anonymous(shown) } else { shown };
                     return Ok(CommandResult { shown, is_whole: true, failure: None });
                 }
                 kept => is_changed = kept.is_some(),
@@ -62,6 +64,9 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
         }
         several => read(several, false)?,
     };
+    if options.anonymous {
+        return Err(SavedError::NotAnonymous.into());
+    }
     if options.writes(Purpose::Picture) && !files.iter().any(|file| picture(file.saved.rows, "").is_some()) {
         return Err(SavedError::NoPicture { drawn: "curves and matrices of several nodes are shown" }.into());
     }
@@ -220,7 +225,8 @@ mod tests {
             ["show"].iter().chain(arguments).map(|word| word.to_string().leak().as_bytes()).collect();
         let options = options::parse(arguments.into_iter(), &DESCRIPTORS, &FORMATS);
         let options: &Options<'_> = Box::leak(Box::new(options.map_err(|error| error.to_string())?));
-        let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+        let terminal =
+            Terminal { columns: 80, unicode: true, colour: false, audience: latency_report::Audience::Pipe };
         let mut out = String::new();
         let format = options.outputs()[0].format;
         let found = SHOW.perform(options, &|| CommandRun::of("show"));

@@ -132,7 +132,6 @@ fn kind(machine: &Machine, cpus: &CpuSet) -> Option<&'static str> {
 
 /// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
 pub fn ending(document: &mut Shown, report: &Report<'_, '_>) {
-    brief(document, report);
     self_test(document, report);
     if let Some(found) = report.conditions {
         conditions::line(document, report.machine.processor.platform, found);
@@ -270,7 +269,7 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
-fn brief(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn brief(document: &mut Shown, report: &Report<'_, '_>) {
     let measured = || {
         let outcomes = report.outcomes.iter();
         outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))

@@ -2,6 +2,7 @@
 //!
 //! The rest is in the file of each experiment. This module does not know experiments or formats.
 
+pub mod anonymous;
 pub mod attributes;
 pub mod columns;
 #[cfg(test)]
@@ -148,6 +149,7 @@ pub fn report(document: &mut Shown, report: &Report<'_, '_>, parts: ReportParts)
     document.part(Part::Records(&ROWS), |document| document.append(parts.rows));
     trust::answer(document, report, parts.answer);
     trust::line(document, report);
+    method::brief(document, report);
     document.append(parts.evidence);
     method::ending(document, report);
     document.append(parts.data);

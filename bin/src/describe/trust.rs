@@ -136,7 +136,7 @@ fn reasons(warnings: &Warnings) -> impl Iterator<Item = WarningGroup<'_>> {
 /// Returns the reasons after a colon.
 fn listed(warnings: &Warnings) -> String {
     /// The maximum number of reasons in the line; all of them are in the warnings.
-    const MOST: usize = 4;
+    const MOST: usize = 2;
     let mut listed = String::new();
     let mut before = ": ";
     for WarningGroup { worst, count } in reasons(warnings).take(MOST) {

@@ -7,21 +7,40 @@ use latency_core::joined;
 
 use latency_sys::arguments::Arguments;
 
-/// Returns arguments without the options that name files, and without these names.
-pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]> + Clone {
-    let mut is_file = false;
-    arguments.filter(move |argument| {
-        if mem::take(&mut is_file) {
+/// The options that are left out of a command line, with their values.
+#[derive(Clone, Copy)]
+pub struct LeftOut {
+    names: &'static [&'static [u8]],
+    /// True if the next argument is the value of one.
+    is_next: bool,
+}
+
+impl LeftOut {
+    /// Leaves out the options that name files.
+    pub const FILES: LeftOut = LeftOut { names: &[b"-o", b"--output", b"--save"], is_next: false };
+    /// Leaves out the options that name files or tell hosts apart.
+    pub const IDENTITY: LeftOut =
+        LeftOut { names: &[b"-o", b"--output", b"--save", b"--label"], is_next: false };
+
+    /// Returns whether the next argument of the command line stays.
+    pub fn keeps(&mut self, argument: &[u8]) -> bool {
+        if mem::take(&mut self.is_next) {
             return false;
         }
-        // A file follows, after a blank, an equals sign or, behind the letter, nothing.
-        let file = [&b"-o"[..], b"--output", b"--save"].iter().find_map(|name| {
-            let file = argument.strip_prefix(*name)?;
-            (name.len() == 2 || file.is_empty() || file.starts_with(b"=")).then_some(file)
+        // A value follows, after a blank, an equals sign or, behind the letter, nothing.
+        let value = self.names.iter().find_map(|name| {
+            let value = argument.strip_prefix(*name)?;
+            (name.len() == 2 || value.is_empty() || value.starts_with(b"=")).then_some(value)
         });
-        is_file = file.is_some_and(<[u8]>::is_empty);
-        file.is_none()
-    })
+        self.is_next = value.is_some_and(<[u8]>::is_empty);
+        value.is_none()
+    }
+}
+
+/// Returns arguments without the options that name files, and without these names.
+pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]> + Clone {
+    let mut files = LeftOut::FILES;
+    arguments.filter(move |argument| files.keeps(argument))
 }
 
 /// Returns arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.

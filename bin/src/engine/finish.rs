@@ -20,7 +20,7 @@ use crate::result::{
     Exclusion, Measurement, Outcome, PerLine, Placed, PlacedField, Point, Repeat, Round, RoundSeries, Timer,
     Undisturbed, Walk, lack_core_clock,
 };
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SeenCause, Warning, Warnings};
 use crate::words::words;
 
 /// Minimum share of disturbed trials for a warning.
@@ -203,19 +203,31 @@ pub fn warn(
     }
     let of = outcomes.len() as u32;
     if imprecise > 0 && budget.trials.is_none() {
-        let wanted = budget.precision;
-        session.warnings.push(Warning::PointsNotPrecise { points: imprecise, unknown, of, wanted });
+        let (wanted, limit) = (budget.precision, session.noted.limit);
+        session.warnings.push(Warning::PointsNotPrecise {
+            points: imprecise,
+            unknown,
+            of,
+            wanted,
+            limit,
+            cause: SeenCause::Unseen,
+        });
     }
     if disturbed > 0 {
         let share = DISTURBED_SHARE;
-        session.warnings.push(Warning::PointsDisturbed { points: disturbed, of, share });
+        session.warnings.push(Warning::PointsDisturbed {
+            points: disturbed,
+            of,
+            share,
+            cause: SeenCause::Unseen,
+        });
     }
 }
 
 /// Warns if results that show core cycles have a point without them: then all of them show ticks.
 pub fn warn_of_core_clock(warnings: &mut Warnings, timer: &Timer, outcomes: &[Outcome<'_>]) {
     if words().cycles_are == Cycles::Core && timer.counter().is_some() && lack_core_clock(outcomes) {
-        warnings.push(Warning::NoCoreClock);
+        warnings.push(Warning::NoCoreClock { cause: SeenCause::Unseen });
     }
 }
 
@@ -253,21 +265,22 @@ fn warn_of_trials(session: &mut Session<'_, '_>, outcomes: &[Outcome<'_>]) {
         steps = steps.min(trial_ns / session.timer.step_ns().max(f64::MIN_POSITIVE));
         trials += series.stepped_back;
     }
-    session.warnings.push_if(points > 0, Warning::StateShare { points, of: outcomes.len() as u32, share });
+    let (of, cause) = (outcomes.len() as u32, SeenCause::Unseen);
+    session.warnings.push_if(points > 0, Warning::StateShare { points, of, share, cause });
     session.warnings.push_if(steps < FEWEST_STEPS, Warning::FewSteps { steps: math::whole(steps) });
     session.warnings.push_if(trials > 0, Warning::TimerSteppedBack { trials });
 }
 
 fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurement, budget: &Budget) {
-    let (from, to, size) = (point.initiator, point.target, point.size);
+    let (from, to, size, cause) = (point.initiator, point.target, point.size, SeenCause::Unseen);
     let series = &measured.series;
     let cut = budget.trials.is_some_and(|trials| series.batches < u64::from(trials));
     if cut || !measured.precise && budget.trials.is_none() {
-        let (found, wanted) = (series.half_width(), budget.precision);
-        session.warnings.push(Warning::PrecisionNotReached { from, to, size, found, wanted });
+        let (found, wanted, limit) = (series.half_width(), budget.precision, session.noted.limit);
+        session.warnings.push(Warning::PrecisionNotReached { from, to, size, found, wanted, limit, cause });
     }
     let share = series.disturbed_share();
-    session.warnings.push_if(share >= DISTURBED_SHARE, Warning::Disturbed { from, to, size, share });
+    session.warnings.push_if(share >= DISTURBED_SHARE, Warning::Disturbed { from, to, size, share, cause });
     warn_of_counters(session, measured);
 }
 
@@ -383,7 +396,7 @@ fn slowest(measured: &Measurement) -> f64 {
 /// Warns if counted and estimated core cycles contradict each other.
 fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
     let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
-    session.warnings.extend(ratio.map(|ratio| Warning::CoreCyclesDiffer { ratio }));
+    session.warnings.extend(ratio.map(|ratio| Warning::CoreCyclesDiffer { ratio, cause: SeenCause::Unseen }));
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::engine::stopwatch::Stopwatch;
 use crate::error::Attempt;
 use crate::machine::{Machine, Platform};
 use crate::result::{Audit, Outcome, Point, Timer, Walk};
-use crate::warning::{SPARSE, Warning, Warnings};
+use crate::warning::{SPARSE, SeenCause, Warning, Warnings};
 use latency_sys::time;
 
 /// Minimum distance of a ratio's interval from one for a warning.
@@ -213,9 +213,9 @@ fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: 
     let helped =
         |outcome: &Outcome<'_>| outcome.point.stride < audit.line.times(SPARSE) && outcome.point.size < kept;
     if let Some(ratio) = off(&audit.random) {
-        warnings.push(Warning::PrefetchAudit { ratio, line: audit.line });
+        warnings.push(Warning::PrefetchAudit { ratio, line: audit.line, cause: SeenCause::Unseen });
     } else if let Some(ratio) = off(&audit.local).filter(|_| measured.iter().any(helped)) {
-        warnings.push(Warning::NeighboursFetched { ratio, line: audit.line });
+        warnings.push(Warning::NeighboursFetched { ratio, line: audit.line, cause: SeenCause::Unseen });
     }
     let by_pointers = |outcome: &Outcome<'_>| matches!(outcome.point.kernel.encoding, Encoding::Pointer);
     if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && measured.iter().any(by_pointers))

@@ -13,7 +13,7 @@ use crate::error::Failure;
 use crate::machine::{Machine, Platform};
 use crate::plan::{Budget, Memory, Optional};
 use crate::result::{Outcome, Repeat};
-use crate::warning::Warning;
+use crate::warning::{SeenCause, Warning};
 use latency_sys::time;
 
 /// Maximum nanoseconds of the second measurement, without placing its memory.
@@ -51,7 +51,9 @@ pub fn again<'a>(
     let second = findings.outcomes.iter().find_map(summary);
     let Some(second) = second.filter(|_| !findings.interrupted) else { return Ok(None) };
     let fresh = findings.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
-    session.warnings.extend(apart(&first, &second).map(|ratio| Warning::RepeatRatio { ratio }));
+    session
+        .warnings
+        .extend(apart(&first, &second).map(|ratio| Warning::RepeatRatio { ratio, cause: SeenCause::Unseen }));
     let size = outcome.point.size;
     let served = fresh.filter(|fresh| fresh.warm_up.passes > 0).map(|fresh| finish::served(fresh).is_some());
     Ok(Some(Repeat { size, first: first.median, second: second.median, served }))

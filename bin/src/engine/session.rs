@@ -6,7 +6,7 @@ use crate::engine::progress::Progress;
 use crate::engine::stopwatch::{CpuTimes, Meter, Stopwatch};
 use crate::machine::Machine;
 use crate::result::{Clocks, Distribution, Extra, Outcome, Point, Repeat, Residence, SpanPoint, Timer};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{TimeLimit, Warning, Warnings};
 pub use latency_sys::signal::{Deadline, interrupted, requested};
 pub use latency_sys::time::now_ns;
 use latency_sys::{Errno, Table};
@@ -22,6 +22,8 @@ pub struct Noted {
     pub steps_back: u64,
     /// The CPU time of all threads; `None` if nothing is timed.
     pub times: Option<&'static CpuTimes>,
+    /// The limit that ended the rounds of points that were not precise.
+    pub limit: TimeLimit,
     /// The memory of the search before the run, which a second measurement may reuse.
     pub spare: Option<(Point, Placement)>,
 }
@@ -29,7 +31,8 @@ pub struct Noted {
 impl Noted {
     /// Returns empty observations.
     pub const fn new() -> Noted {
-        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, times: None, spare: None }
+        let limit = TimeLimit::OfPoint;
+        Noted { clocks: Clocks::new(), moves: 0, steps_back: 0, times: None, limit, spare: None }
     }
 }
 

@@ -64,7 +64,7 @@ impl Failure<'_> {
             Failure::Slower(_) => "regression",
             Failure::SlowHosts(_) => "slow hosts",
             Failure::NoVerdict(_) => "no verdict",
-            _ => "error",
+            _ => "ERROR",
         }
     }
 

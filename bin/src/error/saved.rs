@@ -82,6 +82,8 @@ messages! {
         Unanswered { path: Escaped<'a>, why: Unanswered } => "'{path}' {why}";
         /// Results without a picture; `drawn` states which results have one.
         NoPicture { drawn: &'static str } => "only {drawn} in a picture; use --format=text or html";
+        /// Results whose names of hosts and files cannot be told from other words.
+        NotAnonymous => "only one document saved with --json can be made anonymous; show each of them alone";
     }
 }
 

@@ -357,7 +357,7 @@ fn clocks_trust_and_output() {
         Failure::from(Regression { by: 0.1, threshold: 0.03, points: 1, of: 3 }).label(),
         "regression"
     );
-    assert_eq!(Failure::Interrupted.label(), "error");
+    assert_eq!(Failure::Interrupted.label(), "ERROR");
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusio
         far.iter().for_each(|far| far_memory(document, local, far));
     }
     if let (Some(fastest), Some(slowest)) = (&found.fastest, &found.slowest) {
-        document.finding(format_args!(
+        document.aside(format_args!(
             "Fastest pair: {} -> {}, {} ns. Slowest pair: {} -> {}, {} ns.",
             fastest.from,
             fastest.to,
@@ -241,7 +241,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusio
         let within = undisturbed::within(series);
         let fastest = Digits(series.minimum_ns);
         match split::of_one(document, report, outcome) {
-            true => document.finding(format_args!("Random loads{through}: {within}fastest trial {fastest}.")),
+            true => document.aside(format_args!("Random loads{through}: {within}fastest trial {fastest}.")),
             false if !is_random => document.finding(format_args!(
                 "Loads in {}{through}: {} ns ({within}fastest trial {fastest}). This is not a latency of memory.",
                 OrderWords(order),
@@ -280,10 +280,8 @@ fn order(report: &Report<'_, '_>) -> Order {
 fn random_loads(document: &mut Shown, loads: &ClassMeans) {
     let means = [("local", loads.local), ("remote", loads.remote())].into_iter();
     let means = means.filter_map(|(name, mean)| Some(format!("{name} {} ns", headline(mean?, 1.0))));
-    document.finding(format_args!(
-        "These latencies are of memory, without address translation. Random loads:{}.",
-        joined(" ", ", ", means)
-    ));
+    document.say(Role::Finding, "These latencies are of memory, without address translation.");
+    document.aside(format_args!("Random loads:{}.", joined(" ", ", ", means)));
 }
 
 /// Writes the ratio of the latency of memory elsewhere to local latency.
@@ -319,7 +317,7 @@ fn clocks(document: &mut Shown, report: &Report<'_, '_>) {
     let series = &measured.series;
     let (Some(cycles), Some(clock)) = (series.core_cycles, series.core_gigahertz) else { return };
     if report.cycles_are() == Cycles::Core {
-        return document.finding(format_args!(
+        return document.aside(format_args!(
             "{} ns = {} core cycles at {:.2} GHz; the {} steps by {:.1} ns.",
             Figure(series.nanoseconds.median),
             Figure(cycles.median),
@@ -329,7 +327,7 @@ fn clocks(document: &mut Shown, report: &Report<'_, '_>) {
         ));
     }
     let Some(ticks) = report.clock.ticks(series.nanoseconds.median) else { return };
-    document.finding(format_args!(
+    document.aside(format_args!(
         "{} {} cycles at {:.2} GHz = {} core cycles at {:.2} GHz.",
         Figure(ticks),
         words().counter_name,

@@ -140,7 +140,9 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 /// Writes the number of outstanding misses of a core.
 fn misses(document: &mut Shown, report: &Report<'_, '_>, found: &ParallelConclusion) {
     match found.misses {
-        Some((Saturation { in_flight: misses, from_lanes, .. }, limit)) => {
+        Some((Saturation { in_flight: misses, from_lanes, size, .. }, limit)) => {
+            let of_set = |(set, place): (&WorkingSet, &String)| (set.size == size).then(|| format!(" of data in {place}"));
+            let data = found.sets.iter().zip(&found.places).find_map(of_set).unwrap_or_default();
             // Without an interval, the value is an approximation.
             let (bound, reservation) = match (limit, misses.interval) {
                 (_, None) => ("about ", ""),
@@ -154,7 +156,7 @@ fn misses(document: &mut Shown, report: &Report<'_, '_>, found: &ParallelConclus
             let interval = misses.interval.map(|interval| confidence(interval, 1.0));
             let interval = interval.as_deref().unwrap_or("too few rounds for a 95% CI");
             document.answer(format_args!(
-                "One core sustains {number} outstanding misses ({interval}), reached with {from_lanes} \
+                "One core sustains {number} outstanding misses{data} ({interval}), reached with {from_lanes} \
                  chains{reservation}."
             ));
             reference::published(document, report, quantity::MISSES, Some(misses.value));

@@ -8,7 +8,7 @@ use super::Experiment;
 use crate::analysis::curve::Analysis;
 use crate::describe::Report;
 use crate::engine;
-use crate::engine::checks::conditions::Watch;
+use crate::engine::checks::conditions::{self, Watch};
 use crate::engine::checks::{find_working_set, self_test, translation_probe};
 use crate::engine::finish;
 use crate::engine::memory::second;
@@ -19,11 +19,11 @@ use crate::engine::repeat;
 use crate::engine::session::{Deadline, Findings, Session, now_ns, requested};
 use crate::error::{Attempt, Failure, PlacementError};
 use crate::machine::{Machine, Platform};
-use crate::options::Options;
+use crate::options::{FlagId, Options};
 use crate::plan::budget::Memory;
 use crate::plan::{self, Budget, Planning, duration, regions};
 use crate::result::{Conditions, Counter, Exclusion, Health, Outcome, Point, Timer};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{TimeLimit, Warning, Warnings};
 use latency_sys::Table;
 use latency_sys::arguments::Arguments;
 
@@ -208,6 +208,10 @@ fn measured<'a>(
     budget.split.take_if(|_| timer.counter().is_none_or(Counter::is_coarse));
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
     budget.limit(effort.limit_ns, points.len());
+    let of_run = options.whole_ns().is_finite() && options.whole_ns() <= budget.whole_ns;
+    if of_run && !options.given.contains(FlagId::TimeLimit) {
+        session.noted.limit = TimeLimit::OfRun;
+    }
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(duration::visits_end_ns(options, budget));
     budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
@@ -267,8 +271,9 @@ fn search<'a>(
 /// Warns of all that a run shows about the machine and itself.
 fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
     let ExperimentRun { health, conditions, findings, .. } = ran;
-    self_test::warn(session.machine, health, conditions.as_ref(), &findings.outcomes, session.warnings);
+    self_test::warn(session.machine, health, &findings.outcomes, session.warnings);
     finish::warn(session, &findings.outcomes, budget, health.repeat);
+    session.warnings.explain(conditions::cause(conditions.as_ref(), session.machine.processor.platform));
     if findings.interrupted {
         let planned = findings.outcomes.len() as u32;
         session.warnings.push(Warning::Partial { finished: ran.done() as u32, planned });

@@ -160,9 +160,14 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>) 
     buffers(document, found);
     if let Some(WorkReach { hidden, exposed }) = found.work {
         let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
-        document.finding(format_args!(
-            "Loads still overlap with up to {hidden} dependent instructions between them{end}."
-        ));
+        match hidden {
+            0 => document.aside(format_args!(
+                "Loads no longer overlap with any dependent instruction between them{end}."
+            )),
+            _ => document.aside(format_args!(
+                "Loads still overlap with up to {hidden} dependent instructions between them{end}."
+            )),
+        }
     }
     match found.prefetch {
         Some(Prefetch::Gains(gain)) => {
@@ -213,7 +218,7 @@ fn buffers(document: &mut Shown, found: &WindowConclusion) {
         ReorderBuffer::NotTested => {}
     }
     if let Some(registers) = found.registers {
-        document.answer(format_args!(
+        document.aside(format_args!(
             "Integer registers: about {count:.0} in flight{range}.",
             count = registers.value,
             range = range(registers)

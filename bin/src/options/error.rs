@@ -3,7 +3,7 @@
 use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, joined, messages};
 
 use super::tokens::Escaped;
-use super::{Descriptor, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
+use super::{Descriptor, FLAGS, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
 use latency_report::{Format, Purpose};
 
 messages! {
@@ -176,5 +176,21 @@ messages! {
         NoSuchChain { size: Bytes, stride: Bytes } =>
             "no chain of this order fits {size} with a stride of {stride}; use a larger --size, or a power of \
             two as --stride";
+    }
+}
+
+impl UsageError<'_> {
+    /// Returns the option whose help tells what to type instead.
+    pub fn concerns(&self) -> Option<&'static Flag> {
+        match *self {
+            UsageError::MissingValue { flag }
+            | UsageError::UnexpectedValue { flag, .. }
+            | UsageError::BadValue { flag, .. }
+            | UsageError::TooSmall { flag, .. } => Some(flag),
+            UsageError::UnknownOption { nearest: Some(name), .. } => {
+                FLAGS.iter().find(|flag| flag.name == name)
+            }
+            _ => None,
+        }
     }
 }

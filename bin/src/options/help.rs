@@ -8,6 +8,7 @@ use latency_core::joined;
 use super::Descriptor;
 use super::bits::FlagSet;
 use super::choices::Help;
+use super::error::UsageError;
 use super::flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group};
 use latency_report::figures::width;
 use latency_report::{Format, Wrap};
@@ -230,6 +231,11 @@ fn options(out: &mut dyn Write, help: Help, of: Option<&Descriptor>, formats: &[
             .iter()
             .try_for_each(|(group, heading): &(Group, _)| section(heading, &|flag| flag.group == *group)),
     }
+}
+
+/// Writes the option that an error of the command line concerns, with its default and the reason for it.
+pub fn write_concerned(out: &mut dyn Write, error: &UsageError<'_>, formats: &[Format]) -> fmt::Result {
+    error.concerns().map_or(Ok(()), |flag| describe(out, flag, "", true, formats))
 }
 
 /// Writes an option of an experiment: its name and its text; with `reasons` also its default and the reason for it.

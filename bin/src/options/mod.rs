@@ -40,7 +40,8 @@ pub use choices::{Help, Kernel, Kinds, Of, Order, Rate, ValueKind};
 pub use error::UsageError;
 pub use flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group, Setter};
 pub use help::{
-    COMMIT, EXAMPLES, EXIT_CODES, TAGLINE, VALUES, write_experiment_help, write_help, write_version,
+    COMMIT, EXAMPLES, EXIT_CODES, TAGLINE, VALUES, write_concerned, write_experiment_help, write_help,
+    write_version,
 };
 pub use labels::Labels;
 pub use outputs::Output;

@@ -15,7 +15,7 @@ use super::budget::{
 };
 use super::{looked_at, sizes};
 use crate::error::PlacementError;
-use crate::machine::Machine;
+use crate::machine::{Machine, Platform};
 use crate::options::Options;
 use crate::result::{Point, Walk};
 
@@ -351,8 +351,15 @@ fn look(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Range {
 
 /// Returns the expected duration of the whole run.
 pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
-    let takes = estimate(machine, points, budget).or_waits(options.until_ns());
-    (takes + look(options, machine, points)).at_most(options.whole_ns())
+    /// The slowdown of memory and set-up that a translating emulator may bring.
+    const EMULATED: Range = Range(1.0, 4.0);
+    let found = estimate(machine, points, budget).or_waits(options.until_ns());
+    let found = found + look(options, machine, points);
+    let found = match machine.processor.platform {
+        Platform::Emulated => product(found, EMULATED),
+        _ => found,
+    };
+    found.at_most(options.whole_ns())
 }
 
 /// Limits the visits, so that the run ends within the time that the user gave it, if any.

@@ -132,38 +132,81 @@ pub enum NoCounters {
     Paranoid,
     /// The system-call filter of the container refuses perf_event_open.
     Filtered,
-    /// The processor or the hypervisor offers none.
+    /// The processor offers none.
     Absent,
+    /// The hypervisor offers none.
+    Hidden,
 }
 
-/// Other work that was seen on the core of a failed self-test or of a slowed point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
+/// The cause of scatter, or of a failed check, that was seen on the CPUs of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeenCause {
     /// None was seen.
-    Unknown,
-    /// Other tasks ran on the CPU.
-    OtherWork,
+    #[default]
+    Unseen,
     /// The SMT sibling was busy.
     BusySibling,
+    /// Other tasks ran on a CPU.
+    OtherWork,
+    /// The hypervisor withheld a CPU.
+    Stolen,
+    /// The core clock changed.
+    Clock,
+    /// None was seen, but the machine is virtual: it cannot see the work of other guests.
+    Virtual,
 }
 
-impl Beside {
-    /// Returns the cause that was seen, for the end of a sentence; nothing if there was none.
+impl SeenCause {
+    /// Returns the cause for the end of a sentence; nothing if none was seen.
     pub(super) const fn seen(self) -> &'static str {
         match self {
-            Beside::Unknown => "",
-            Beside::OtherWork => " (other processes used this CPU)",
-            Beside::BusySibling => " (its SMT sibling was busy)",
+            SeenCause::Unseen | SeenCause::Virtual => "",
+            SeenCause::BusySibling => " (its SMT sibling was busy)",
+            SeenCause::OtherWork => " (other processes used this CPU)",
+            SeenCause::Stolen => " (the hypervisor withheld this CPU)",
+            SeenCause::Clock => " (the core clock changed)",
         }
     }
 
-    /// Returns the remedy for the cause.
-    pub(super) const fn remedy(self) -> &'static str {
+    /// Returns the remedy for the cause, or `otherwise` if none was seen.
+    pub(super) const fn remedy(self, otherwise: &'static str) -> &'static str {
         match self {
-            Beside::Unknown => "rerun; if it recurs, compare another core (--cpu=N)",
-            Beside::OtherWork => "stop other processes, then rerun",
-            Beside::BusySibling => "keep the SMT sibling idle, then rerun",
+            SeenCause::Unseen => otherwise,
+            SeenCause::BusySibling => "keep the SMT sibling idle, then rerun",
+            SeenCause::OtherWork => "stop other processes or use an idle CPU (--cpu=N), then rerun",
+            SeenCause::Stolen => "use a dedicated host: the hypervisor withholds CPU time",
+            SeenCause::Clock => "fix the core frequency, then rerun",
+            SeenCause::Virtual => "use a dedicated host: a virtual machine cannot see its neighbours",
         }
+    }
+}
+
+/// The limit of time that ended the rounds of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// `--time-limit`, or its default.
+    OfPoint,
+    /// `--budget`.
+    OfRun,
+}
+
+impl TimeLimit {
+    /// Returns the remedy for scatter beside which nothing was seen.
+    pub(super) const fn longer(self) -> &'static str {
+        match self {
+            TimeLimit::OfPoint => "increase --time-limit, or relax --precision",
+            TimeLimit::OfRun => "increase --budget, or relax --precision",
+        }
+    }
+}
+
+/// Writes the option that sets the limit.
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            TimeLimit::OfPoint => "--time-limit",
+            TimeLimit::OfRun => "--budget",
+        })
     }
 }
 

@@ -16,7 +16,7 @@ use core::mem::discriminant;
 use latency_core::{Bytes, CpuId, NodeId};
 
 use entry::{About, Entry, Facts};
-pub use entry::{Beside, Clipped, NoCounters, Severity, ShortText};
+pub use entry::{Clipped, NoCounters, SeenCause, Severity, ShortText, TimeLimit};
 pub use set::{WarningGroup, Warnings};
 pub use table::{MUCH_OTHER_WORK, SPARSE, Warning};
 
@@ -86,6 +86,29 @@ impl Warning {
     /// Returns an option or a command that helps.
     pub fn remedy(&self) -> impl fmt::Display + '_ {
         self.shown(|entry, out| out.write_fmt(entry.remedy))
+    }
+
+    /// Records the cause that was seen during the run, if the warning depends on one.
+    fn explain(&mut self, seen: SeenCause) {
+        match self {
+            Warning::NoCoreClock { cause }
+            | Warning::L1NotInteger { cause, .. }
+            | Warning::MultiplyAddRatio { cause, .. }
+            | Warning::CoreSlowed { cause, .. }
+            | Warning::RepeatRatio { cause, .. }
+            | Warning::PrefetchAudit { cause, .. }
+            | Warning::NeighboursFetched { cause, .. }
+            | Warning::PrecisionNotReached { cause, .. }
+            | Warning::Disturbed { cause, .. }
+            | Warning::HopMeanDiffers { cause, .. }
+            | Warning::PointsNotPrecise { cause, .. }
+            | Warning::PointsDisturbed { cause, .. }
+            | Warning::StateShare { cause, .. }
+            | Warning::CoreCyclesDiffer { cause, .. }
+            | Warning::NotSettled { cause, .. }
+            | Warning::RateNotDelivered { cause, .. } => *cause = seen,
+            _ => {}
+        }
     }
 
     /// Returns what its entry has beside the texts.

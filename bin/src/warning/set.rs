@@ -6,7 +6,7 @@ use core::mem::{discriminant, swap};
 
 use latency_core::{Bytes, NodeId};
 
-use super::{Severity, Warning};
+use super::{SeenCause, Severity, Warning};
 use latency_report::Wrap;
 use latency_report::terminal::Ascii;
 
@@ -97,6 +97,11 @@ impl Warnings {
         self.dropped_untrusted = (first.or(more), count + others);
     }
 
+    /// Records the cause that was seen during the run, in every warning that depends on one.
+    pub fn explain(&mut self, seen: SeenCause) {
+        self.slots.iter_mut().flatten().for_each(|warning| warning.explain(seen));
+    }
+
     /// Counts a warning for which there is no room.
     fn drop(&mut self, warning: &Warning) {
         self.dropped += 1;
@@ -135,6 +140,9 @@ impl Warnings {
 const WARNING: &str = "latency-bench: warning: ";
 /// Number of blanks before each line of a warning except its first.
 const INDENT: usize = 2;
+
+/// Maximum number of warnings on a terminal whose reader has not asked for everything.
+const MOST_SHOWN: usize = 3;
 
 /// The warnings with one code.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,10 +190,10 @@ impl Warnings {
         group
     }
 
-    /// Writes one line for each group: `latency-bench: warning: …`, and if `notes` is true, `latency-bench: note: …`.
+    /// Writes one line for each group: `latency-bench: warning: …`, and if `details` is true, `latency-bench: note: …`.
     ///
-    /// Lines are wrapped only if `columns` is the width of a terminal, so that programs read complete lines. They are ASCII
-    /// unless `unicode` is true.
+    /// Lines are wrapped only if `columns` is the width of a terminal, so that programs read complete lines. Without
+    /// `details`, a terminal shows the first [`MOST_SHOWN`] of them, in short. They are ASCII unless `unicode` is true.
     ///
     /// # Errors
     ///
@@ -193,22 +201,30 @@ impl Warnings {
     pub fn write(
         &self,
         out: &mut dyn Write,
-        notes: bool,
+        details: bool,
         columns: Option<usize>,
         unicode: bool,
     ) -> fmt::Result {
         let mut wrap = Wrap::new(out, columns.unwrap_or(usize::MAX), INDENT, 0);
         let mut out = Ascii { out: &mut wrap, unicode };
+        let is_short = columns.is_some() && !details;
+        let (mut shown, mut more) = (0, self.dropped());
         for group in self.groups() {
             match group.worst.severity() {
-                Severity::Note if !notes && !group.worst.answers_an_option() => {}
+                Severity::Note if !details && !group.worst.answers_an_option() => {}
                 Severity::Note => writeln!(out, "latency-bench: note: {group}")?,
+                _ if is_short && shown == MOST_SHOWN => more += 1,
+                _ if is_short => {
+                    writeln!(out, "{WARNING}{}; {}", group.worst.reason(), group.worst.remedy())?;
+                    shown += 1;
+                }
                 Severity::Fair | Severity::Poor => writeln!(out, "{WARNING}{group}")?,
             }
         }
-        match self.dropped() {
-            0 => Ok(()),
-            count => writeln!(out, "{WARNING}{count} more warnings"),
+        match (more, is_short) {
+            (0, _) => Ok(()),
+            (_, true) => writeln!(out, "{WARNING}{more} more: -v"),
+            (_, false) => writeln!(out, "{WARNING}{more} more warnings"),
         }
     }
 }
@@ -216,6 +232,7 @@ impl Warnings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::warning::TimeLimit;
     use latency_core::{Bytes, NodeId};
     use std::string::String;
 
@@ -234,7 +251,15 @@ mod tests {
             for to in 0..8 {
                 let (from, to, size) = (NodeId(from), NodeId(to), Bytes::MIB);
                 let found = 0.03 + f64::from(to.0) / 100.0;
-                warnings.push(Warning::PrecisionNotReached { from, to, size, found, wanted: 0.01 });
+                warnings.push(Warning::PrecisionNotReached {
+                    from,
+                    to,
+                    size,
+                    found,
+                    wanted: 0.01,
+                    limit: TimeLimit::OfPoint,
+                    cause: SeenCause::Unseen,
+                });
             }
         }
         warnings.push(Warning::NodeLeftOut { node: NodeId(8) });
@@ -245,7 +270,7 @@ mod tests {
     #[test]
     fn pairs_are_one_line_and_the_worst_come_first() {
         let precision = "latency-bench: warning: node 0 -> node 7, 1 MiB: 95% interval +-10.0% (target +-1%) \
-                         (worst of 32); use an idle or dedicated host, or relax --precision\n";
+                         (worst of 32); increase --time-limit, or relax --precision\n";
         let moved = "latency-bench: warning: the thread was migrated to another CPU 2 times; the affected \
                      trials were discarded; stop the program that changes CPU affinities or cpusets, \
                      then rerun\n";
@@ -269,6 +294,26 @@ mod tests {
             text.contains("\nlatency-bench: warning: node 0 -> node 7, 1 MiB: 95%\n  interval"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_terminal_shows_three_warnings_in_short() {
+        let mut warnings = eight_nodes();
+        warnings.push(Warning::TimerSteppedBack { trials: 1 });
+        let text = written(&warnings, false, Some(80)).replace("\n  ", " ");
+        let first =
+            "latency-bench: warning: the thread was migrated to another CPU 2 times; stop the program";
+        assert!(text.starts_with(first), "{text}");
+        assert!(
+            text.ends_with("\nlatency-bench: warning: 1 more: -v\n") && text.lines().count() == 4,
+            "{text}"
+        );
+        assert!(text.contains("/sys is not mounted; as root"), "{text}");
+        // A file or a reader of all details has every word.
+        for (details, columns) in [(false, None), (true, Some(80))] {
+            let text = written(&warnings, details, columns);
+            assert!(text.contains("discarded") && !text.contains("more: -v"), "{text}");
+        }
     }
 
     #[test]

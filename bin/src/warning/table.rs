@@ -11,7 +11,7 @@ use latency_core::{
 
 use super::entry::About::{self, Cpu, Level, Node, Point, Run, Size, Traffic};
 use super::entry::Severity::{self, Fair, Note, Poor};
-use super::entry::{Beside, Clipped, NoCounters, ShortText};
+use super::entry::{Clipped, NoCounters, SeenCause, ShortText, TimeLimit};
 use super::entry::{Entry, Facts, percent, percent_off, size_option};
 use crate::words::words;
 use latency_report::Digits;
@@ -33,6 +33,9 @@ const MUCH_OFF: f64 = 0.1;
 pub const SPARSE: u64 = 4;
 /// Minimum drift in parts per million that makes a result unreliable. NTP changes the rate of clocks by up to 500.
 const MUCH_DRIFT_PPM: f64 = 500.0;
+/// The remedy for a failed check beside which nothing was seen.
+const ANOTHER_CORE: &str = "rerun; if it recurs, compare another core (--cpu=N)";
+
 /// Minimum fraction of all points that makes the whole result doubtful.
 const MOST: f64 = 1.0 / 3.0;
 
@@ -257,12 +260,12 @@ warnings! {
     /// Pages left the target while they were measured.
     PagesMoved { node: NodeId, pages: u64 } = "pages-moved" => Poor, Node(node), pages.real();
         "{pages} page{s} migrated off node {node}", " during the run";
-        "as root: echo 0 > /proc/sys/kernel/numa_balancing"; where s = plural(pages);
+        "rerun without the program that migrates pages, or with reserved pages (--pages=2m)"; where s = plural(pages);
     /// The kernel merged or split huge pages while they were measured.
     HugePagesChanged { node: NodeId, before: Bytes, after: Bytes, mapped: Bytes } = "huge-pages-changed"
         => graded(before.0.abs_diff(after.0).real() / mapped.0.real(), MUCH_OF_HUGE_PAGES), Node(node);
         "huge pages on node {node} changed from {before} to {after}", " during the run";
-        "as root: echo 0 > /sys/kernel/mm/transparent_hugepage/khugepaged/defrag";
+        "use reserved pages (--pages=2m), which the kernel does not change";
     /// Other tasks ran for this share of the time in which a thread of the run needed its CPU.
     OtherWork { cpu: CpuId, share: f64 } = "other-work" => graded(share, MUCH_OTHER_WORK), Cpu(cpu), share;
         "other processes used {percent}% of CPU {cpu}", " during the measurement";
@@ -318,7 +321,7 @@ warnings! {
     CoreClockUnstable { least: Hertz, most: Hertz, core: bool } = "core-clock-unstable"
         => if core { Fair } else { Note };
         "core clock varied from {least:.2} to {most:.2} GHz", "{effect}";
-        "as root: cpupower frequency-set -g performance";
+        "fix the core frequency, then rerun";
         where least = least.gigahertz(), most = most.gigahertz(), effect = match core {
             true => ": compare L1, L2 and instructions in core cycles, not ns",
             false => "; memory has its own clock",
@@ -327,7 +330,7 @@ warnings! {
     // Other instruction sets promise a constant rate.
     CounterNotInvariant = "tsc-not-invariant" => Fair;
         "the TSC is not reported as invariant", ", but its calibrations agree";
-        "in a virtual machine: pass the invariant TSC through (+invtsc)";
+        "compare the results of several runs, or use a machine with an invariant TSC";
     /// The calibrations of the counter differ by this number of parts per million.
     CounterUnsteady { ppm: f64 } = "tsc-unsteady" => graded(ppm, MUCH_DRIFT_PPM);
         "{counter} calibrations disagree by {apart:.0} ppm";
@@ -347,18 +350,18 @@ warnings! {
     CounterMismatch { measured: Hertz, declared: Hertz } = "tsc-mismatch"
         if words().cycles_are == Cycles::Counter => Poor;
         "the {counter} runs at {measured:.3} MHz, but {source} reports {declared:.3} MHz";
-        "the hypervisor may scale the {counter}; cross-check against another clock source";
+        "cross-check against another clock source";
         where counter = words().counter_name, source = words().counter_declared_by,
             measured = measured.megahertz(), declared = declared.megahertz();
         => Poor;
         "the {counter} runs at {measured:.3} MHz", ", but {source} reports {declared:.3} MHz";
-        "the firmware may set {source} wrongly; cross-check against another clock source";
+        "cross-check against another clock source";
         where counter = words().counter_name, source = words().counter_declared_by,
             measured = measured.megahertz(), declared = declared.megahertz();
     /// The kernel's clock is used because the counter is not usable.
     NoCounter { why: &'static str } = "no-tsc" => Fair;
         "not using the {counter} ({why})", ": no {cycles} cycles and no percentiles";
-        "use a processor or hypervisor with an invariant {counter}";
+        "use a machine with an invariant {counter}";
         where counter = words().counter_name,
             cycles = if words().cycles_are == Cycles::Core { "core" } else { words().counter_name };
     /// A pair of readings of the counter takes this number of nanoseconds, because they are emulated.
@@ -367,9 +370,9 @@ warnings! {
         "use a machine whose counter needs no emulation";
         where counter = words().counter_name, cost = nanoseconds / 2.0;
     /// The core's clock could not be measured at some point, so `cycles` are ticks of the counter.
-    NoCoreClock = "no-core-clock" => Fair;
+    NoCoreClock { cause: SeenCause } = "no-core-clock" => Fair;
         "the core clock could not be measured", ": cycles are ticks of the {counter}";
-        "keep the SMT sibling idle, then rerun"; where counter = words().counter_name;
+        "{remedy}"; where counter = words().counter_name, remedy = cause.remedy(ANOTHER_CORE);
     /// A reading of the counter does not wait for earlier instructions, although the processor may promise it. This
     /// matters if loads or messages are timed one at a time (`single`), because a load may begin before its first
     /// timestamp.
@@ -384,41 +387,42 @@ warnings! {
         "emulated by {by}: these are not hardware latencies";
         "run on real hardware, or in a virtual machine with KVM";
     /// The latency of an L1 hit is not a whole number of core cycles.
-    L1NotInteger { cycles: f64, beside: Beside } = "l1-not-integer" => Poor;
+    L1NotInteger { cycles: f64, cause: SeenCause } = "l1-not-integer" => Poor;
         "self-test failed: L1 hit latency is {cycles:.2} cycles", ", expected {whole}{seen}";
-        "{remedy}"; where whole = words().l1_hit_cycles, seen = beside.seen(), remedy = beside.remedy();
+        "{remedy}"; where whole = words().l1_hit_cycles, seen = cause.seen(), remedy = cause.remedy(ANOTHER_CORE);
     /// The latency of a multiplication is not a whole multiple of the latency of an addition.
     // A busy sibling delays some of the additions: core cycles are off by that share, nanoseconds are not.
-    MultiplyAddRatio { ratio: f64, beside: Beside } = "multiply-add-ratio"
+    MultiplyAddRatio { ratio: f64, cause: SeenCause } = "multiply-add-ratio"
         => graded(math::distance_from_whole(ratio) / ratio, MUCH_OFF);
         "self-test failed: multiply/add latency ratio is {ratio:.2}", ", expected {whole}{seen}";
-        "{remedy}"; where whole = words().multiply_ratio, seen = beside.seen(), remedy = beside.remedy();
+        "{remedy}"; where whole = words().multiply_ratio, seen = cause.seen(), remedy = cause.remedy(ANOTHER_CORE);
     /// A measured point in the L1 cache has a latency of no whole number of core cycles.
     // Like stolen time, this is in the value, which is correct for a core that is slowed in this way.
-    CoreSlowed { from: NodeId, to: NodeId, size: Bytes, cycles: f64, beside: Beside } = "core-slowed"
+    CoreSlowed { from: NodeId, to: NodeId, size: Bytes, cycles: f64, cause: SeenCause } = "core-slowed"
         => Fair, Point(from, to, size), math::distance_from_whole(cycles);
         "core slowed during trials: L1 latency is {cycles:.2} cycles", ", expected a whole number{seen}";
-        "{remedy}"; where seen = beside.seen(), remedy = beside.remedy();
+        "{remedy}"; where seen = cause.seen(), remedy = cause.remedy(ANOTHER_CORE);
     /// A point that was measured again at the end of the run, in new memory, has another latency.
-    RepeatRatio { ratio: f64 } = "repeat-ratio" => Poor;
+    RepeatRatio { ratio: f64, cause: SeenCause } = "repeat-ratio" => Poor;
         "the repeat of the first point was {percent:.0}% {side}", ", in freshly allocated memory";
-        "stop other processes, then rerun";
-        where percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" };
+        "{remedy}";
+        where percent = percent_off(ratio), side = if ratio < 1.0 { "faster" } else { "slower" },
+            remedy = cause.remedy(ANOTHER_CORE);
     /// Chains with a small and a large stride differ more than they should.
     // A prefetcher lowers the latency with a small stride; a higher latency is noise.
-    PrefetchAudit { ratio: f64, line: LineSize } = "prefetch-audit"
+    PrefetchAudit { ratio: f64, line: LineSize, cause: SeenCause } = "prefetch-audit"
         if ratio >= 1.0 => Note;
         "prefetcher check inconclusive (noise): {line} stride was {ratio:.2}x slower than {sparse} stride";
-        "stop other processes, then rerun"; where line = line.bytes(), sparse = line.times(SPARSE);
+        "{remedy}"; where line = line.bytes(), sparse = line.times(SPARSE), remedy = cause.remedy(ANOTHER_CORE);
         => graded(1.0 - ratio, MUCH_HIDDEN);
         "a prefetcher hides {percent:.0}% of the latency", " at {line} stride";
         "use --stride={sparse}";
         where percent = percent_off(ratio), line = line.bytes(), sparse = line.times(SPARSE).0;
     /// A prefetcher fetches neighbouring lines together, but too early for a random order in a large working set.
-    NeighboursFetched { ratio: f64, line: LineSize } = "neighbours-fetched"
+    NeighboursFetched { ratio: f64, line: LineSize, cause: SeenCause } = "neighbours-fetched"
         if ratio >= 1.0 => Note;
         "prefetcher check inconclusive (noise): {line} stride was {ratio:.2}x slower than {sparse} stride";
-        "stop other processes, then rerun"; where line = line.bytes(), sparse = line.times(SPARSE);
+        "{remedy}"; where line = line.bytes(), sparse = line.times(SPARSE), remedy = cause.remedy(ANOTHER_CORE);
         => Fair;
         "the adjacent-line prefetcher is active",
         ": it hides {percent:.0}% of the latency of cache-resident working sets";
@@ -437,53 +441,57 @@ warnings! {
         "use --order=random to measure random-access latency";
     /// The confidence interval is wider than requested.
     // Without an interval nothing is known of the precision, so this is the least certain value.
-    PrecisionNotReached { from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64 } = "precision-not-reached"
+    PrecisionNotReached {
+        from: NodeId, to: NodeId, size: Bytes, found: f64, wanted: f64, limit: TimeLimit, cause: SeenCause
+    } = "precision-not-reached"
         if found.is_nan() => Poor, Point(from, to, size), f64::INFINITY;
         "too few rounds for a confidence interval";
-        "increase --time-limit or --budget";
+        "increase {limit}";
         // A wide interval is correct. The load from other processes differs between windows of any length.
         => Fair, Point(from, to, size), found;
         "95% interval ±{within}% (target ±{wanted}%)";
-        "use an idle or dedicated host, or relax --precision";
-        where within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0);
+        "{remedy}";
+        where within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0), remedy = cause.remedy(limit.longer());
     /// A share of the trials was interrupted.
-    Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64 } = "disturbed"
+    Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64, cause: SeenCause } = "disturbed"
         => Fair, Point(from, to, size), share;
-        "other processes interrupted {percent}% of the trials";
-        "use an idle CPU (--cpu=N)"; where percent = percent(share);
+        "{percent}% of the trials were interrupted", "{seen}";
+        "{remedy}"; where percent = percent(share), seen = cause.seen(), remedy = cause.remedy(ANOTHER_CORE);
     /// A hop is too short to be timed alone.
     HopsTooShort { from: NodeId, to: NodeId, size: Bytes, hops: u32, latency: Picoseconds } = "hops-too-short"
         => Poor, Point(from, to, size), f64::from(hops);
         "loads of {latency} ns were timed in groups of {hops}", ", which understates tail percentiles";
         "use a larger --size, or rely on the median only"; where latency = nanoseconds(latency);
     /// The mean of single hops differs from the latency of the batches.
-    HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64 } = "hop-mean-differs"
+    HopMeanDiffers { from: NodeId, to: NodeId, size: Bytes, ratio: f64, cause: SeenCause } = "hop-mean-differs"
         => Poor, Point(from, to, size), (ratio - 1.0).abs();
         "the means of single loads and of batches differ by {percent:.1}%";
-        "stop other processes, then rerun"; where percent = percent_off(ratio);
+        "{remedy}"; where percent = percent_off(ratio), remedy = cause.remedy(ANOTHER_CORE);
     /// Some of many points have a confidence interval that is wider than requested; `unknown` of them have none.
-    PointsNotPrecise { points: u32, unknown: u32, of: u32, wanted: f64 } = "points-not-precise"
+    PointsNotPrecise { points: u32, unknown: u32, of: u32, wanted: f64, limit: TimeLimit, cause: SeenCause }
+        = "points-not-precise"
         if unknown == 0 => Fair;
         "{points} of {of} point{s} {verb} an interval wider than ±{wanted}%";
-        "use an idle or dedicated host, or relax --precision";
-        where verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0), s = plural(of);
+        "{remedy}"; where verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0),
+            s = plural(of), remedy = cause.remedy(limit.longer());
         => graded(f64::from(unknown) / f64::from(of), MOST);
         "{points} of {of} point{s} {verb} the target interval of ±{wanted}%", ", {unknown} of them without an interval";
-        "increase --time-limit or --budget"; where wanted = Trimmed(wanted * 100.0), s = plural(of),
+        "increase {limit}"; where wanted = Trimmed(wanted * 100.0), s = plural(of),
             verb = if points == 1 { "misses" } else { "miss" };
     /// Some of many points had interrupted trials, each at least this share of its trials.
-    PointsDisturbed { points: u32, of: u32, share: f64 } = "points-disturbed" => Fair;
-        "other processes interrupted trials at {points} of {of} point{s}", ", at least {percent}% of them";
-        "use an idle CPU (--cpu=N)"; where percent = Trimmed(share * 100.0), s = plural(of);
+    PointsDisturbed { points: u32, of: u32, share: f64, cause: SeenCause } = "points-disturbed" => Fair;
+        "trials were interrupted at {points} of {of} point{s}", ", at least {percent}% of them{seen}";
+        "{remedy}"; where percent = Trimmed(share * 100.0), s = plural(of), seen = cause.seen(),
+            remedy = cause.remedy(ANOTHER_CORE);
     /// Trials of one round are in several states, so that few of them agree on a value; `share` is the smallest share
     /// that agrees.
-    StateShare { points: u32, of: u32, share: f64 } = "state-share"
+    StateShare { points: u32, of: u32, share: f64, cause: SeenCause } = "state-share"
         if of == 1 => Fair;
         "multimodal latency: only {percent:.0}% of trials in the main mode";
-        "stop other processes, fix the frequency, then rerun"; where percent = 100.0 * share;
+        "{remedy}"; where percent = 100.0 * share, remedy = cause.remedy(ANOTHER_CORE);
         => Fair;
         "multimodal latency: only {percent:.0}% of trials in the main mode", " (at {points} of {of} points)";
-        "stop other processes, fix the frequency, then rerun"; where percent = 100.0 * share;
+        "{remedy}"; where percent = 100.0 * share, remedy = cause.remedy(ANOTHER_CORE);
     /// The steps of the timer are coarse compared with a trial; the shortest trial has this number of steps.
     FewSteps { steps: u64 } = "few-steps" => Fair;
         "trials are too short: {steps} timer tick{s} each";
@@ -494,9 +502,9 @@ warnings! {
         "check the kernel log (dmesg) for {counter} messages"; where s = plural(trials),
             counter = words().counter_name;
     /// Counted core cycles differ from the cycles that a chain of dependent additions gives.
-    CoreCyclesDiffer { ratio: f64 } = "core-cycles-differ" => Poor;
+    CoreCyclesDiffer { ratio: f64, cause: SeenCause } = "core-cycles-differ" => Poor;
         "counted and estimated core cycles differ by {percent:.0}%";
-        "fix the frequency, and keep the SMT sibling idle"; where percent = percent_off(ratio);
+        "{remedy}"; where percent = percent_off(ratio), remedy = cause.remedy(ANOTHER_CORE);
     /// There are no hardware counters.
     CountersUnavailable { why: NoCounters } = "counters-unavailable"
         if why == NoCounters::Paranoid => Note;
@@ -505,9 +513,12 @@ warnings! {
         if why == NoCounters::Filtered => Note;
         "no hardware counters: a seccomp filter blocks perf_event_open";
         "grant the container CAP_PERFMON (docker run --cap-add=PERFMON)";
+        if why == NoCounters::Hidden => Note;
+        "no hardware counters: the hypervisor provides none";
+        "enable the virtual PMU in the hypervisor";
         => Note;
-        "no hardware counters: the processor or hypervisor provides none";
-        "in a virtual machine: enable the virtual PMU";
+        "no hardware counters: the processor provides none";
+        "use a machine with hardware counters";
     /// The kernel refused some of the threads.
     ThreadsRefused { wanted: u32, started: u32, errno: Errno } = "threads-refused" => Fair;
         "started only {started} of {wanted} threads", ": {errno}";
@@ -517,9 +528,9 @@ warnings! {
         "generators were migrated to other CPUs in {times} run{s}";
         "stop the program that changes CPU affinities or cpusets, then rerun"; where s = plural(times);
     /// The rate of the generators did not become steady in this number of the visits.
-    NotSettled { windows: u64, of: u64 } = "not-settled" => Fair;
+    NotSettled { windows: u64, of: u64, cause: SeenCause } = "not-settled" => Fair;
         "generators had no steady rate at the start of {windows} of {of} runs";
-        "stop other processes, fix the frequency, then rerun";
+        "{remedy}"; where remedy = cause.remedy("rerun; if it recurs, use other CPUs (--load-cpus=LIST)");
     /// A quota of CPU time stopped all threads in this number of the visits.
     Throttled { windows: u64, of: u64 } = "throttled" => Poor;
         "the CPU quota throttled the generators in {windows} of {of} runs";
@@ -533,11 +544,11 @@ warnings! {
         "skipped {pairs} of {of} node pairs", ": they do not fit the time budget";
         "increase --budget, or select nodes with --cpunode and --memnode";
     /// Traffic below the limit was not delivered at the offered rate, in bytes per second.
-    RateNotDelivered { offered: f64, delivered: f64 } = "rate-not-delivered" => Poor;
+    RateNotDelivered { offered: f64, delivered: f64, cause: SeenCause } = "rate-not-delivered" => Poor;
         "generators delivered only {delivered:.2} of the requested {offered:.2} GB/s",
         ", although memory was not saturated";
-        "stop other processes on those CPUs, or use more CPUs";
-        where delivered = delivered / 1e9, offered = offered / 1e9;
+        "{remedy}"; where delivered = delivered / 1e9, offered = offered / 1e9,
+            remedy = cause.remedy("use more CPUs (--load-cpus=LIST)");
     /// Memory has a higher latency when idle than under a load, in bytes per second.
     IdleMemorySlower { node: NodeId, idle: Picoseconds, loaded: Picoseconds, rate: f64 } = "idle-memory-slower"
         => Note, Node(node);
@@ -558,10 +569,13 @@ warnings! {
         "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
         "configure the hypervisor to expose the topology";
     /// The latency between two CPUs on separate reported cores is as low as between threads of one core.
-    TopologyDoubtful { a: CpuId, b: CpuId, ns: f64 } = "topology-doubtful" => Fair;
+    TopologyDoubtful { a: CpuId, b: CpuId, ns: f64, guest: bool } = "topology-doubtful" => Fair;
         "CPUs {a} and {b} look like SMT siblings",
         " ({ns:.1} ns core to core), although the system reports separate cores";
-        "configure the hypervisor to expose the topology";
+        "{remedy}"; where remedy = match guest {
+            true => "configure the hypervisor to expose the topology",
+            false => "update the firmware, which reports the topology",
+        };
     /// There is no time for all pairs of CPUs, so only a few of each class are measured.
     PairsOfClasses { of: u32 } = "pairs-of-classes" => Note;
         "not all {of} pairs fit the time budget: sampling a few pairs per class";
@@ -588,7 +602,7 @@ warnings! {
     /// The time limit of the whole run ended it before all points were measured as planned.
     BudgetOver { finished: u32, planned: u32 } = "budget-over" => Fair;
         "the budget was over before the end", ": measured {finished} of {planned} point{s}";
-        "increase --budget, or stop other processes"; where s = plural(planned);
+        "increase --budget"; where s = plural(planned);
 }
 
 /// Returns the severity of a cache that may hold most of the working set: it decides the latency, whoever chose the size.

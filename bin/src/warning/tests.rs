@@ -15,7 +15,7 @@ use std::vec::Vec;
 fn every() -> Vec<Warning> {
     let (node, from, to, size) = (NodeId(1), NodeId(0), NodeId(1), Bytes(256 << 20));
     let (least, most) = (Hertz(3_000_000_000), Hertz(4_000_000_000));
-    let cpu = CpuId(127);
+    let (cpu, limit) = (CpuId(127), TimeLimit::OfPoint);
     let governor = ShortText::from_bytes(b"powersave\n");
     std::vec![
         Warning::OneNode,
@@ -93,54 +93,103 @@ fn every() -> Vec<Warning> {
         Warning::CounterMismatch { measured: Hertz(2_100_000_000), declared: Hertz(2_000_000_000) },
         Warning::NoCounter { why: "it went backwards" },
         Warning::CounterTrapped { nanoseconds: 912.4 },
-        Warning::NoCoreClock,
+        Warning::NoCoreClock { cause: SeenCause::Unseen },
+        Warning::NoCoreClock { cause: SeenCause::BusySibling },
         Warning::FenceNotSerialising { promised: false, single: false },
         Warning::FenceNotSerialising { promised: true, single: true },
         Warning::Emulated { by: ShortText::from_bytes(b"QEMU") },
-        Warning::L1NotInteger { cycles: 4.4, beside: Beside::Unknown },
-        Warning::L1NotInteger { cycles: 4.4, beside: Beside::OtherWork },
-        Warning::MultiplyAddRatio { ratio: 2.6, beside: Beside::Unknown },
-        Warning::MultiplyAddRatio { ratio: 2.6, beside: Beside::BusySibling },
-        Warning::CoreSlowed { from, to, size: Bytes(16 << 10), cycles: 5.21, beside: Beside::Unknown },
-        Warning::CoreSlowed { from, to, size: Bytes(16 << 10), cycles: 5.21, beside: Beside::BusySibling },
-        Warning::RepeatRatio { ratio: 1.08 },
-        Warning::RepeatRatio { ratio: 0.8 },
-        Warning::PrefetchAudit { ratio: 0.9, line: LineSize::LEAST },
-        Warning::PrefetchAudit { ratio: 3.9, line: LineSize::LEAST },
+        Warning::L1NotInteger { cycles: 4.4, cause: SeenCause::Unseen },
+        Warning::L1NotInteger { cycles: 4.4, cause: SeenCause::OtherWork },
+        Warning::MultiplyAddRatio { ratio: 2.6, cause: SeenCause::Unseen },
+        Warning::MultiplyAddRatio { ratio: 2.6, cause: SeenCause::BusySibling },
+        Warning::CoreSlowed { from, to, size: Bytes(16 << 10), cycles: 5.21, cause: SeenCause::Unseen },
+        Warning::CoreSlowed { from, to, size: Bytes(16 << 10), cycles: 5.21, cause: SeenCause::BusySibling },
+        Warning::RepeatRatio { ratio: 1.08, cause: SeenCause::Unseen },
+        Warning::RepeatRatio { ratio: 0.8, cause: SeenCause::OtherWork },
+        Warning::PrefetchAudit { ratio: 0.9, line: LineSize::LEAST, cause: SeenCause::Unseen },
+        Warning::PrefetchAudit { ratio: 3.9, line: LineSize::LEAST, cause: SeenCause::Unseen },
         Warning::PointersFollowed { ratio: 0.9 },
-        Warning::NeighboursFetched { ratio: 0.5, line: LineSize::LEAST },
-        Warning::NeighboursFetched { ratio: 1.2, line: LineSize::LEAST },
+        Warning::NeighboursFetched { ratio: 0.5, line: LineSize::LEAST, cause: SeenCause::Unseen },
+        Warning::NeighboursFetched { ratio: 1.2, line: LineSize::LEAST, cause: SeenCause::Unseen },
         Warning::PrefetchAssisted { order: "sequential" },
         Warning::GroupedOrder,
-        Warning::PrecisionNotReached { from, to, size, found: 0.034, wanted: 0.01 },
-        Warning::PrecisionNotReached { from, to, size, found: 0.08, wanted: 0.01 },
-        Warning::PrecisionNotReached { from, to, size, found: f64::NAN, wanted: 0.01 },
-        Warning::Disturbed { from, to, size, share: 0.25 },
-        Warning::Disturbed { from, to, size, share: 0.4 },
+        Warning::PrecisionNotReached {
+            from,
+            to,
+            size,
+            found: 0.034,
+            wanted: 0.01,
+            limit,
+            cause: SeenCause::Unseen
+        },
+        Warning::PrecisionNotReached {
+            from,
+            to,
+            size,
+            found: 0.034,
+            wanted: 0.01,
+            limit,
+            cause: SeenCause::Clock
+        },
+        Warning::PrecisionNotReached {
+            from,
+            to,
+            size,
+            found: 0.08,
+            wanted: 0.01,
+            limit,
+            cause: SeenCause::Virtual
+        },
+        Warning::PrecisionNotReached {
+            from,
+            to,
+            size,
+            found: f64::NAN,
+            wanted: 0.01,
+            limit,
+            cause: SeenCause::OtherWork
+        },
+        Warning::Disturbed { from, to, size, share: 0.25, cause: SeenCause::Unseen },
+        Warning::Disturbed { from, to, size, share: 0.4, cause: SeenCause::OtherWork },
         Warning::HopsTooShort { from, to, size, hops: 8, latency: Picoseconds(4_120) },
-        Warning::HopMeanDiffers { from, to, size, ratio: 1.062 },
-        Warning::PointsNotPrecise { points: 7, unknown: 0, of: 60, wanted: 0.01 },
-        Warning::PointsNotPrecise { points: 31, unknown: 21, of: 60, wanted: 0.01 },
-        Warning::PointsDisturbed { points: 3, of: 60, share: 0.1 },
-        Warning::PointsDisturbed { points: 60, of: 60, share: 0.1 },
-        Warning::StateShare { points: 1, of: 1, share: 0.45 },
-        Warning::StateShare { points: 3, of: 60, share: 0.45 },
+        Warning::HopMeanDiffers { from, to, size, ratio: 1.062, cause: SeenCause::Stolen },
+        Warning::PointsNotPrecise {
+            points: 7,
+            unknown: 0,
+            of: 60,
+            wanted: 0.01,
+            limit,
+            cause: SeenCause::Unseen
+        },
+        Warning::PointsNotPrecise {
+            points: 31,
+            unknown: 21,
+            of: 60,
+            wanted: 0.01,
+            limit: TimeLimit::OfRun,
+            cause: SeenCause::OtherWork
+        },
+        Warning::PointsDisturbed { points: 3, of: 60, share: 0.1, cause: SeenCause::Stolen },
+        Warning::PointsDisturbed { points: 60, of: 60, share: 0.1, cause: SeenCause::Unseen },
+        Warning::StateShare { points: 1, of: 1, share: 0.45, cause: SeenCause::Unseen },
+        Warning::StateShare { points: 3, of: 60, share: 0.45, cause: SeenCause::Virtual },
         Warning::FewSteps { steps: 13 },
         Warning::TimerSteppedBack { trials: 1 },
         Warning::TimerSteppedBack { trials: 4 },
-        Warning::CoreCyclesDiffer { ratio: 1.1 },
+        Warning::CoreCyclesDiffer { ratio: 1.1, cause: SeenCause::BusySibling },
         Warning::CountersUnavailable { why: NoCounters::Paranoid },
         Warning::CountersUnavailable { why: NoCounters::Filtered },
         Warning::CountersUnavailable { why: NoCounters::Absent },
+        Warning::CountersUnavailable { why: NoCounters::Hidden },
         Warning::ThreadsRefused { wanted: 23, started: 5, errno: Errno::new(11) },
         Warning::GeneratorMoved { times: 2 },
-        Warning::NotSettled { windows: 3, of: 90 },
-        Warning::NotSettled { windows: 60, of: 90 },
+        Warning::NotSettled { windows: 3, of: 90, cause: SeenCause::Unseen },
+        Warning::NotSettled { windows: 60, of: 90, cause: SeenCause::OtherWork },
         Warning::Throttled { windows: 12, of: 30 },
         Warning::OneGenerator,
         Warning::VcpusMayShareCore,
         Warning::PairsLeftOut { pairs: 200, of: 256 },
-        Warning::RateNotDelivered { offered: 11.36e9, delivered: 9.19e9 },
+        Warning::RateNotDelivered { offered: 11.36e9, delivered: 9.19e9, cause: SeenCause::Unseen },
         Warning::IdleMemorySlower {
             node,
             idle: Picoseconds(130_000),
@@ -149,7 +198,8 @@ fn every() -> Vec<Warning> {
         },
         Warning::LittleImplausible { lines: 180.0 },
         Warning::OverBudget { from, to, kind: "2:1", seconds: 5.0 },
-        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2 },
+        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2, guest: false },
+        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2, guest: true },
         Warning::PairsOfClasses { of: 6_216 },
         Warning::FirmwareLatencyDiffers {
             node,
@@ -177,11 +227,12 @@ fn each_warning_is_as_expected() {
 #[test]
 fn strides_of_the_audit_are_those_of_the_machine() {
     let line = LineSize::of(Bytes(128)).unwrap();
-    let noise = Warning::PrefetchAudit { ratio: 3.9, line }.to_string();
+    let noise = Warning::PrefetchAudit { ratio: 3.9, line, cause: SeenCause::Unseen }.to_string();
     assert!(noise.ends_with("128 B stride was 3.90x slower than 512 B stride"), "{noise}");
-    for warning in
-        [Warning::PrefetchAudit { ratio: 0.9, line }, Warning::NeighboursFetched { ratio: 0.9, line }]
-    {
+    for warning in [
+        Warning::PrefetchAudit { ratio: 0.9, line, cause: SeenCause::Unseen },
+        Warning::NeighboursFetched { ratio: 0.9, line, cause: SeenCause::Unseen },
+    ] {
         assert_eq!(warning.remedy().to_string(), "use --stride=512");
     }
 }
@@ -219,7 +270,7 @@ fn texts_name_the_counter_of_the_instruction_set() {
         "timer-stepped-back",
     ];
     assert!(differing.into_iter().eq(expected));
-    let ratio = Warning::MultiplyAddRatio { ratio: 2.6, beside: Beside::Unknown }.to_string();
+    let ratio = Warning::MultiplyAddRatio { ratio: 2.6, cause: SeenCause::Unseen }.to_string();
     assert!(ratio.ends_with("ratio is 2.60, expected 2 to 5"), "{ratio}");
 }
 
@@ -244,6 +295,50 @@ fn assert_plain_texts() {
     }
 }
 
+/// The causes and limits that remedies name: a word, and the variants, fields or facts that show that it was seen. A
+/// remedy with the word belongs to a warning with one of them.
+const SHOWN_BY: [(&str, &[&str]); 16] = [
+    ("other processes", &["OtherWork"]),
+    ("program", &["migrated"]),
+    ("idle CPU", &["OtherWork"]),
+    ("sibling", &["BusySibling", "SMT sibling"]),
+    ("dedicated", &["Virtual", "Stolen", "Neighbours", "NotQuiet"]),
+    ("hypervisor", &["guest: true", "Hidden", "Stolen", "hypervisor"]),
+    ("frequency", &["Clock", "governor", "least: "]),
+    ("firmware", &["guest: false", "packages", "firmware", "tier"]),
+    ("--time-limit", &["limit: OfPoint"]),
+    ("--budget", &["limit: OfRun", "seconds: ", "time budget", "the budget was over"]),
+    ("numa_balancing", &["NumaBalancing"]),
+    ("cpu.max", &["quota"]),
+    ("cpuset", &["cpuset", "skipping node", "migrated"]),
+    ("DIMM", &["DIMM"]),
+    ("air flow", &["too hot"]),
+    ("numactl", &["policy: "]),
+];
+
+#[test]
+fn each_remedy_has_the_field_or_fact_that_shows_its_cause() {
+    let mut used = BTreeSet::new();
+    let causes = [
+        SeenCause::Unseen,
+        SeenCause::BusySibling,
+        SeenCause::OtherWork,
+        SeenCause::Stolen,
+        SeenCause::Clock,
+        SeenCause::Virtual,
+    ];
+    for (warning, cause) in every().iter().flat_map(|warning| causes.map(|cause| (warning, cause))) {
+        let mut warning = *warning;
+        warning.explain(cause);
+        let (seen, remedy) = (format!("{warning:?} {warning}"), warning.remedy().to_string());
+        for (word, shown_by) in SHOWN_BY.iter().filter(|(word, _)| remedy.contains(word)) {
+            assert!(shown_by.iter().any(|by| seen.contains(by)), "{remedy}: {seen}");
+            used.insert(word);
+        }
+    }
+    assert_eq!(used.len(), SHOWN_BY.len(), "{used:?}");
+}
+
 #[test]
 fn codes_are_kebab_case_and_each_kind_has_its_own() {
     let mut kinds = BTreeSet::new();
@@ -265,6 +360,8 @@ fn one_warning_for_each_subject() {
         size: Bytes::MIB,
         found,
         wanted: 0.01,
+        limit: TimeLimit::OfPoint,
+        cause: SeenCause::Unseen,
     };
     // A result that is less precise than requested is fair, however wide its interval is; without an interval the value
     // is in doubt.
@@ -300,7 +397,18 @@ fn a_fact_replaces_the_warning_of_its_possibility() {
 fn points_without_an_interval_are_poor_from_a_third_of_all() {
     for (unknown, severity) in [(0, Severity::Fair), (39, Severity::Fair), (40, Severity::Poor)] {
         let of = 120;
-        assert_eq!(Warning::PointsNotPrecise { points: of, unknown, of, wanted: 0.01 }.severity(), severity);
+        assert_eq!(
+            Warning::PointsNotPrecise {
+                points: of,
+                unknown,
+                of,
+                wanted: 0.01,
+                limit: TimeLimit::OfPoint,
+                cause: SeenCause::Unseen
+            }
+            .severity(),
+            severity
+        );
     }
 }
 
@@ -338,15 +446,21 @@ fn a_prefetch_audit_lowers_trust_only_if_a_prefetcher_helps() {
         (1.0, Severity::Note, Severity::Note),
         (3.9, Severity::Note, Severity::Note),
     ] {
-        assert_eq!(Warning::PrefetchAudit { ratio, line: LineSize::LEAST }.severity(), random);
-        assert_eq!(Warning::NeighboursFetched { ratio, line: LineSize::LEAST }.severity(), local);
+        assert_eq!(
+            Warning::PrefetchAudit { ratio, line: LineSize::LEAST, cause: SeenCause::Unseen }.severity(),
+            random
+        );
+        assert_eq!(
+            Warning::NeighboursFetched { ratio, line: LineSize::LEAST, cause: SeenCause::Unseen }.severity(),
+            local
+        );
     }
 }
 
 #[test]
 fn a_multiplication_that_a_sibling_explains_makes_a_result_fair() {
     for (ratio, severity) in [(2.77, Severity::Fair), (3.1, Severity::Fair), (2.7, Severity::Poor)] {
-        let warning = Warning::MultiplyAddRatio { ratio, beside: Beside::BusySibling };
+        let warning = Warning::MultiplyAddRatio { ratio, cause: SeenCause::BusySibling };
         assert_eq!(warning.severity(), severity, "{ratio}");
     }
 }

@@ -14,7 +14,7 @@ use super::file::read_into;
 use super::out::Messages;
 use super::raw::{exit, process_id, syscall6};
 use super::table::Table;
-use super::terminal::Stream;
+use super::terminal::{Stream, be_console};
 use core::cell::Cell;
 use core::ffi::CStr;
 use core::fmt::Write;
@@ -36,6 +36,7 @@ pub fn begin(passed: Arguments) -> Arguments {
     open_standard_descriptors(first);
     hear_the_end_of_cpu_time();
     if first {
+        be_console();
         // Without the command line, the kernel's own arguments are the best substitute.
         return command_line_arguments().unwrap_or(passed);
     }

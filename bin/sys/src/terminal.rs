@@ -4,8 +4,19 @@
 //!
 //! Borrows the standard descriptors by number; start-up has made sure that they are open.
 
+use core::sync::atomic::{AtomicBool, Ordering};
+
 use rustix::fd::BorrowedFd;
 use rustix::termios::{isatty, tcgetwinsize};
+
+/// True if the terminal is the console of a machine whose first process this is: programs read it, with other lines
+/// between.
+static IS_CONSOLE: AtomicBool = AtomicBool::new(false);
+
+/// Makes a terminal of this process count as a console, which gets whole lines without colours.
+pub(super) fn be_console() {
+    IS_CONSOLE.store(true, Ordering::Relaxed);
+}
 
 /// A standard stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +43,7 @@ impl Stream {
 
     /// Returns true if the stream is a terminal, so that a person probably reads it.
     pub fn is_terminal(self) -> bool {
-        isatty(self.descriptor())
+        !IS_CONSOLE.load(Ordering::Relaxed) && isatty(self.descriptor())
     }
 
     /// Returns the columns of the terminal; `None` if the stream is not a terminal or its width is unknown.

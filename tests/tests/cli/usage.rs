@@ -243,7 +243,7 @@ fn errors_name_only_options_of_the_command() {
         let own = options(&run(&["help", name]).stdout);
         let shared = options(&run(&["help", "options"]).stdout);
         let error =
-            found.stderr.lines().find(|line| line.starts_with("latency-bench: error:")).unwrap_or_default();
+            found.stderr.lines().find(|line| line.starts_with("latency-bench: ERROR:")).unwrap_or_default();
         // An option that was typed may be refused.
         let typed = options(&words.join(" "));
         let strange = |option: &String| {

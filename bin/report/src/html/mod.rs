@@ -222,7 +222,7 @@ fn element(role: Role, words: &str) -> Option<(PageList, String)> {
             let symbol = symbol(level);
             (PageList::Trust, format!("<p class=\"trust {level}\">Trust: <b>{symbol} {words}</p>\n"))
         }
-        Role::Answer | Role::Finding => (PageList::Findings, format!("<p>{text}</p>\n")),
+        Role::Answer | Role::Finding | Role::Aside => (PageList::Findings, format!("<p>{text}</p>\n")),
         Role::Missing => (PageList::Missing, format!("<p>{text}</p>\n")),
         Role::Line => (PageList::Lines, format!("<li>{text}</li>\n")),
         Role::Page(PageRole::Warning(severity)) => {

@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 static NAME: Field = field!("name", "Its name.");
 
 fn written(present: impl FnOnce(&mut Shown)) -> String {
-    let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+    let terminal = Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe };
     let mut out = String::new();
     let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
     (HTML.write)(&mut out, &style, &Shown::of(present)).unwrap();

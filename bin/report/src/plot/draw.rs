@@ -273,7 +273,11 @@ mod tests {
 
     fn written(row: &PlotRow, colour: bool) -> String {
         let mut text = String::new();
-        row.write(&mut text, Terminal { columns: 80, unicode: true, colour, screen: false }).unwrap();
+        row.write(
+            &mut text,
+            Terminal { columns: 80, unicode: true, colour, audience: crate::Audience::Pipe },
+        )
+        .unwrap();
         text
     }
 

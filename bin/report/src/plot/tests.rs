@@ -6,7 +6,8 @@ use crate::charts_tests as charts;
 use proptest::prelude::*;
 use std::string::String;
 
-const PLAIN: Terminal = Terminal { columns: 72, unicode: true, colour: false, screen: false };
+const PLAIN: Terminal =
+    Terminal { columns: 72, unicode: true, colour: false, audience: crate::Audience::Pipe };
 
 fn plotted(chart: &Chart, terminal: Terminal) -> String {
     let mut text = String::new();
@@ -89,7 +90,7 @@ proptest! {
             series: series.into(),
             marks: marks.into(),
         };
-        let text = plotted(&chart, Terminal { columns, unicode, colour, screen: false });
+        let text = plotted(&chart, Terminal { columns, unicode, colour, audience: crate::Audience::Pipe });
         // Labels of absurdly large numbers may be of any length; lines of the plot are cut.
         let usual = values.iter().all(|&(x, y, low, high)| {
             [x, y, low, high].iter().all(|value| value.abs() < 1e9 && (*value == 0.0 || value.abs() > 1e-3))

@@ -263,7 +263,7 @@ stored! {
         Metric(metric, labels, value), Attribute(attribute, nodes, value)
     } else ShownPart::Sentence(Role::Missing, String::new());
     variants of Role {
-        Line, Answer, Trust, Finding, Missing, Method(label), Question(label), Provenance(label), Brief(label),
+        Line, Answer, Trust, Finding, Aside, Missing, Method(label), Question(label), Provenance(label), Brief(label),
         Detail(label), Page(role)
     } else Role::Missing;
     variants of PageRole {

@@ -57,7 +57,7 @@ fn pictures_look_as_they_did() {
 fn a_result_without_a_picture_has_its_answer_in_one() {
     let shown = Shown::of(|document| document.answer(format_args!("Use a larger --size.")));
     let style = Style {
-        terminal: Terminal { columns: 80, unicode: true, colour: false, screen: false },
+        terminal: Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe },
         level: Level::Normal,
         columns: [&[], &[]],
     };
@@ -77,7 +77,8 @@ fn the_footer_has_the_level_of_trust_alone() {
                 document.say(Role::Trust, trust);
             }
         });
-        let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+        let terminal =
+            Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe };
         let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
         let mut out = String::new();
         (SVG.write)(&mut out, &style, &shown).unwrap();

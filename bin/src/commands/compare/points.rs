@@ -38,6 +38,12 @@ fn bounded(pair: &PointPair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
 }
 
+/// Returns the interval of a ratio for people; `None` if it says nothing because one end is a large multiple.
+fn telling(pair: &PointPair) -> Option<Interval> {
+    const LARGEST: f64 = 10.0;
+    bounded(pair).filter(|interval| interval.low > 1.0 / LARGEST && interval.high < LARGEST)
+}
+
 /// The value of one side of a point.
 pub struct SideValue {
     value: f64,
@@ -146,7 +152,7 @@ impl ComparisonView<'_> {
                     }
                 }
                 table.cell(format_args!("{:.3}", pair.ratio()));
-                match bounded(pair) {
+                match telling(pair) {
                     Some(Interval { low, high }) => {
                         table.cell(format_args!("{low:.3} to {high:.3}"));
                     }
@@ -179,7 +185,7 @@ impl ComparisonView<'_> {
             pairs.iter().filter(|pair| pair.row.tells(WORKING_SET) && Some(pair.row.stride()) == stride);
         let mut points = dense.map(|pair| {
             let x = pair.row.size().0.real();
-            ChartPoint::with_band(x, pair.ratio(), pair.interval.low, pair.interval.high)
+            ChartPoint::of(x, Estimate { value: pair.ratio(), interval: telling(pair) })
         });
         let ratios = Series::sorted("B/A".into(), &mut points);
         let range = AxisRange::of(&mut |each| ratios.data.points().iter().for_each(|point| each(point.y)));

@@ -49,7 +49,8 @@ pub fn written(arguments: &[&str]) -> (String, Option<(u8, String)>) {
     let arguments = Arguments::packed(Box::leak(line.into_bytes().into()));
     let options = Box::leak(Box::new(options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap()));
     let mut out = String::new();
-    let terminal = Terminal { columns: 100, unicode: true, colour: false, screen: false };
+    let terminal =
+        Terminal { columns: 100, unicode: true, colour: false, audience: latency_report::Audience::Pipe };
     let failure = match FLEET.perform(options, &|| CommandRun::of("fleet")) {
         Ok((shown, failure)) => {
             let format = options.outputs()[0].format;

@@ -15,16 +15,16 @@ use crate::machine::{Machine, Platform};
 use crate::plan::sizes;
 use crate::result::conditions::{CpuTime, OTHER_WORK, SIBLING_BUSY, STOLEN};
 use crate::result::{Conditions, Counter, OnCpu, Point, Timer, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SeenCause, Warning, Warnings};
 use latency_sys::{SystemFiles, Table, cpu, time};
 
 /// Minimum share of other work that counts if it is measured in ticks of a hundredth of a second: the kernel attributes
 /// some ticks to the thread that was interrupted.
 const MUCH_BY_TICKS: f64 = 0.3;
 /// Minimum share of other work, or of stolen time, for a warning: below it is the housekeeping of every machine.
-pub(super) const SOME_OTHER_WORK: f64 = 0.03;
+const SOME_OTHER_WORK: f64 = 0.03;
 /// Minimum share of time in which a sibling is busy, for a warning: below it, the sibling hardly shares the core.
-pub(super) const SOME_OF_SIBLING: f64 = 0.1;
+const SOME_OF_SIBLING: f64 = 0.1;
 /// Minimum drift between the two clocks for a warning, in parts per million: the crystals of one machine agree better,
 /// and so do calibrations of 10 ms (method 1.3).
 const SOME_DRIFT_PPM: f64 = 100.0;
@@ -191,9 +191,7 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     if found.timer_steps_back > 0 {
         warnings.push(Warning::TimerSteppedBack { trials: found.timer_steps_back });
     }
-    if let Some([least, middle, most]) = found.core_gigahertz
-        && most - least > SOME_CLOCK_CHANGE * middle
-    {
+    if let Some([least, _, most]) = found.core_gigahertz.filter(|clocks| is_unsteady(*clocks)) {
         let hertz = |gigahertz: f64| Hertz(math::whole(gigahertz * 1e9));
         let (least, most) = (hertz(least), hertz(most));
         warnings.push(Warning::CoreClockUnstable { least, most, core });
@@ -201,6 +199,33 @@ fn warn_on(warnings: &mut Warnings, platform: Platform, found: &Conditions, core
     if let Some(ppm) = found.timer_drift_ppm.filter(|ppm| ppm.abs() >= SOME_DRIFT_PPM) {
         warnings.push(Warning::CounterDrift { ppm });
     }
+}
+
+/// Returns the cause of scatter that was seen on the CPUs of a run.
+pub fn cause(found: Option<&Conditions>, platform: Platform) -> SeenCause {
+    let seen = |share: Option<f64>, least: f64| share.is_some_and(|share| share >= least);
+    let on_cpus = |kind: usize| {
+        let shares = found.into_iter().flat_map(|found| found.cpus).filter_map(|on| on.shares.get(kind));
+        // Unknown shares are NaN, which is not the maximum of anything.
+        Some(shares.copied().fold(0.0, f64::max))
+    };
+    let clocks = found.and_then(|found| found.core_gigahertz);
+    match () {
+        () if seen(found.and_then(|found| found.sibling_busy_share), SOME_OF_SIBLING) => {
+            SeenCause::BusySibling
+        }
+        () if seen(found.and_then(|found| found.other_work_share), SOME_OTHER_WORK) => SeenCause::OtherWork,
+        () if seen(on_cpus(OTHER_WORK), SOME_OTHER_WORK) => SeenCause::OtherWork,
+        () if seen(on_cpus(STOLEN), SOME_OTHER_WORK) => SeenCause::Stolen,
+        () if clocks.is_some_and(is_unsteady) => SeenCause::Clock,
+        () if platform == Platform::Virtual => SeenCause::Virtual,
+        () => SeenCause::Unseen,
+    }
+}
+
+/// Returns whether the core clock changed between rounds, by its percentiles.
+fn is_unsteady([least, middle, most]: [f64; 3]) -> bool {
+    most - least > SOME_CLOCK_CHANGE * middle
 }
 
 fn look(files: &impl Files) -> KernelSnapshot {
@@ -229,6 +254,32 @@ mod tests {
     /// Returns the shares of one CPU, which live as long as the tests run.
     fn one(other_work: f64, stolen: f64, sibling_busy: f64) -> &'static [OnCpu] {
         Table::filled(1, OnCpu { cpu: CpuId(1), shares: [other_work, stolen, sibling_busy] }).unwrap().leak()
+    }
+
+    #[test]
+    fn a_cause_is_named_only_if_it_was_seen() {
+        let quiet = Conditions {
+            cpus: one(0.0, 0.0, f64::NAN),
+            other_work_share: Some(0.01),
+            ..Conditions::default()
+        };
+        let clock = Conditions { core_gigahertz: Some([2.1, 3.7, 3.7]), ..quiet };
+        let unknown = Conditions { cpus: one(f64::NAN, f64::NAN, f64::NAN), ..Conditions::default() };
+        for (found, expected) in [
+            (quiet, SeenCause::Unseen),
+            (unknown, SeenCause::Unseen),
+            (Conditions { other_work_share: Some(0.2), ..quiet }, SeenCause::OtherWork),
+            (Conditions { cpus: one(0.5, 0.0, f64::NAN), ..quiet }, SeenCause::OtherWork),
+            (Conditions { cpus: one(0.0, 0.1, f64::NAN), ..quiet }, SeenCause::Stolen),
+            (Conditions { sibling_busy_share: Some(0.4), ..clock }, SeenCause::BusySibling),
+            (clock, SeenCause::Clock),
+        ] {
+            assert_eq!(cause(Some(&found), Platform::Hardware), expected, "{found:?}");
+            let hidden = if expected == SeenCause::Unseen { SeenCause::Virtual } else { expected };
+            assert_eq!(cause(Some(&found), Platform::Virtual), hidden, "{found:?}");
+        }
+        assert_eq!(cause(None, Platform::Hardware), SeenCause::Unseen);
+        assert_eq!(cause(None, Platform::Emulated), SeenCause::Unseen);
     }
 
     #[test]

@@ -5,13 +5,12 @@ use latency_core::buffer::Buffer;
 use latency_core::chain::{Chain, Order};
 use latency_core::{Bytes, Interval, Summary, ToReal, kernel, math, stats};
 
-use super::conditions::{MOST_TOLD, SOME_OF_SIBLING, SOME_OTHER_WORK};
+use super::conditions::MOST_TOLD;
 use crate::engine::stopwatch::core_clock::{FASTEST_GIGAHERTZ, SELF_TEST_STEPS};
 use crate::machine::{Machine, Platform};
 use crate::plan::sizes;
-use crate::result::conditions::OTHER_WORK;
-use crate::result::{Conditions, Counter, Health, Outcome, Point, Walk};
-use crate::warning::{Beside, Warning, Warnings};
+use crate::result::{Counter, Health, Outcome, Point, Walk};
+use crate::warning::{SeenCause, Warning, Warnings};
 
 /// Maximum distance of a first-level hit from a whole number of cycles; beyond it, the clock or the chain is not
 /// understood.
@@ -48,22 +47,17 @@ pub fn look_by(
 
 /// Warns about numbers that are not whole both before and after the trials, and about points in the first-level cache
 /// that are not.
-pub fn warn(
-    machine: &Machine,
-    health: &Health,
-    conditions: Option<&Conditions>,
-    outcomes: &[Outcome<'_>],
-    warnings: &mut Warnings,
-) {
+pub fn warn(machine: &Machine, health: &Health, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
     if machine.processor.platform == Platform::Emulated {
         return;
     }
-    let beside = beside(conditions);
+    // The cause is known when all conditions are.
+    let cause = SeenCause::Unseen;
     if let Some(cycles) = health.l1_cycles.filter(|_| !is_whole(health.l1_cycles)) {
-        warnings.push(Warning::L1NotInteger { cycles, beside });
+        warnings.push(Warning::L1NotInteger { cycles, cause });
     }
     if let Some(ratio) = health.multiply_ratio.filter(|_| !is_whole(health.multiply_ratio)) {
-        warnings.push(Warning::MultiplyAddRatio { ratio, beside });
+        warnings.push(Warning::MultiplyAddRatio { ratio, cause });
     }
     for Outcome { point, result } in outcomes {
         let Ok(measured) = result else { continue };
@@ -73,24 +67,7 @@ pub fn warn(
             continue;
         };
         let (from, to, size, cycles) = (point.initiator, point.target, point.size, cycles.median);
-        warnings.push_worst_first(Warning::CoreSlowed { from, to, size, cycles, beside }, MOST_TOLD);
-    }
-}
-
-/// Returns the other work that was seen on the core of the first thread.
-fn beside(conditions: Option<&Conditions>) -> Beside {
-    let Some(found) = conditions else { return Beside::Unknown };
-    // With one CPU, other work during the pauses of the run counts, too.
-    let on_cpu = match found.cpus {
-        [only] => only.shares.get(OTHER_WORK).copied(),
-        _ => None,
-    };
-    let seen = |share: Option<f64>, least: f64| share.is_some_and(|share| share >= least);
-    match () {
-        () if seen(found.sibling_busy_share, SOME_OF_SIBLING) => Beside::BusySibling,
-        () if seen(found.other_work_share, SOME_OTHER_WORK) => Beside::OtherWork,
-        () if seen(on_cpu, SOME_OTHER_WORK) => Beside::OtherWork,
-        () => Beside::Unknown,
+        warnings.push_worst_first(Warning::CoreSlowed { from, to, size, cycles, cause }, MOST_TOLD);
     }
 }
 
@@ -165,9 +142,7 @@ pub(crate) fn hit_cycles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::OnCpu;
     use latency_core::{CpuId, LineSize, NodeId, Pages};
-    use latency_sys::Table;
     use std::cell::Cell;
 
     #[test]
@@ -198,25 +173,6 @@ mod tests {
             assert!(!is_whole_within(&series(low, high)), "{low} to {high}");
         }
         assert!(is_whole_within(&Summary { median: 5.2, ..Summary::default() }));
-    }
-
-    #[test]
-    fn a_cause_is_named_only_if_it_was_seen() {
-        let on = |other_work| {
-            let on = OnCpu { cpu: CpuId(0), shares: [other_work, 0.0, f64::NAN] };
-            Table::filled(1, on).unwrap().leak()
-        };
-        let quiet = Conditions { cpus: on(0.0), other_work_share: Some(0.01), ..Conditions::default() };
-        assert_eq!(beside(None), Beside::Unknown);
-        assert_eq!(beside(Some(&quiet)), Beside::Unknown);
-        assert_eq!(beside(Some(&Conditions { other_work_share: Some(0.2), ..quiet })), Beside::OtherWork);
-        assert_eq!(beside(Some(&Conditions { cpus: on(0.5), ..quiet })), Beside::OtherWork);
-        let sibling = Conditions { sibling_busy_share: Some(0.4), ..quiet };
-        assert_eq!(beside(Some(&sibling)), Beside::BusySibling);
-        let remedy = |beside| std::format!("{}", Warning::MultiplyAddRatio { ratio: 2.8, beside }.remedy());
-        assert!(
-            !remedy(Beside::Unknown).contains("sibling") && remedy(Beside::BusySibling).contains("sibling")
-        );
     }
 
     #[test]

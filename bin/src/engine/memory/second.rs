@@ -17,7 +17,7 @@ use crate::error::Attempt;
 use crate::machine::Machine;
 use crate::plan::Memory;
 use crate::result::{Point, Repeat, Walk, point};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SeenCause, Warning, Warnings};
 use latency_sys::Table;
 
 /// Maximum relative difference of two results that agree.
@@ -115,7 +115,7 @@ pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Opti
     let ([first, second], ratio) = schedule.both()?;
     let (ScheduledPoint { point, .. }, first) = schedule.of(first)?;
     let (again, second) = schedule.of(second)?;
-    warnings.extend(beyond(&ratio).map(|ratio| Warning::RepeatRatio { ratio }));
+    warnings.extend(beyond(&ratio).map(|ratio| Warning::RepeatRatio { ratio, cause: SeenCause::Unseen }));
     let served = second.warm_over_cold.and_then(|ratio| ratio.interval).map(|ratio| ratio.high < SERVES_SOME);
     let served = served.or_else(|| {
         let found = again.state.warmth.found();

@@ -5,7 +5,7 @@
 
 use latency_core::ToReal;
 
-use crate::machine::Processor;
+use crate::machine::{Platform, Processor};
 use crate::result::Counted;
 use crate::result::series::EVENTS;
 use crate::warning::NoCounters;
@@ -45,7 +45,9 @@ impl Meter {
         let walk = walk_cycles(processor.vendor.as_str(), processor.signature);
         let groups = GROUPS.map(|events| ThreadCounters::open(events, walk));
         match groups.iter().map(ThreadCounters::start).find_map(Result::err) {
-            Some(errno) if groups.iter().all(|group| group.start().is_err()) => Err(why(errno, paranoid)),
+            Some(errno) if groups.iter().all(|group| group.start().is_err()) => {
+                Err(why(errno, paranoid, processor.platform))
+            }
             _ => {
                 for group in &groups {
                     // A group that could not be opened has nothing to stop.
@@ -111,8 +113,8 @@ pub fn hops(batch: u64) -> u64 {
     batch.clamp(FEWEST_COUNTED, MOST_COUNTED)
 }
 
-/// Returns why the kernel does not open counters, by its error number.
-fn why(errno: Errno, paranoid: Option<i32>) -> NoCounters {
+/// Returns why the kernel does not open counters on a platform, by its error number.
+fn why(errno: Errno, paranoid: Option<i32>, platform: Platform) -> NoCounters {
     /// Maximum `perf_event_paranoid` at which an unprivileged process may count its own events; Debian and others added
     /// levels above it.
     const ALLOWED: i32 = 2;
@@ -120,6 +122,7 @@ fn why(errno: Errno, paranoid: Option<i32>) -> NoCounters {
         Errno::EACCES => NoCounters::Paranoid,
         Errno::EPERM if paranoid.is_some_and(|level| level > ALLOWED) => NoCounters::Paranoid,
         Errno::EPERM | Errno::ENOSYS => NoCounters::Filtered,
+        _ if platform == Platform::Virtual => NoCounters::Hidden,
         _ => NoCounters::Absent,
     }
 }

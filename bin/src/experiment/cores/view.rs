@@ -73,11 +73,19 @@ pub fn answers(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'
             reference::published(document, report, quantity, median);
         }
     }
-    for outcome in report.outcomes {
-        if let (Err(exclusion), Some(with)) = (&outcome.result, outcome.point.walk.ping_pong()) {
-            let (a, b) = (outcome.point.cpu, with.partner);
-            describe::missing(document, Role::Missing, &format_args!("CPUs {a} and {b}"), exclusion);
+    // Pairs that share a reason share a sentence.
+    let mut excluded: Vec<(String, Vec<String>)> = Vec::new();
+    for Outcome { point, result } in report.outcomes {
+        let (Err(exclusion), Some(with)) = (result, point.walk.ping_pong()) else { continue };
+        let (reason, pair) = (format!("{exclusion}"), format!("{}-{}", point.cpu, with.partner));
+        match excluded.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, pairs)) => pairs.push(pair),
+            None => excluded.push((reason, vec![pair])),
         }
+    }
+    for (reason, pairs) in excluded {
+        let (s, names) = (plural(pairs.len()), named(pairs.len(), pairs.iter().cloned()));
+        describe::missing(document, Role::Missing, &format_args!("Pair{s} of CPUs {names}"), &reason);
     }
     not_chosen(document, report, view);
     states_not_measured(document, report);
@@ -105,7 +113,7 @@ pub fn evidence(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<
         time = "25 µs"
     ));
     if report.options.states {
-        document.say(Role::Method("States"), "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
+        document.say(Role::Provenance("States"), "lines are flushed from all caches, then stored to (modified) or read (exclusive) by a thread on the \
                  CPU that holds them, and read by a third thread (shared); each access waits for the one before; \
                  atomic is an addition of zero");
     }
@@ -153,7 +161,7 @@ fn answer(document: &mut Shown, CoresView { found, .. }: &CoresView<'_>) {
         }
     }
     if let Some((most_ns, [a, b])) = found.apart {
-        document.finding(format_args!(
+        document.aside(format_args!(
             "Clock offset plus asymmetry of the two directions: at most {most} ns (CPUs {a} and {b}); \
                  the offset cancels in the one-way latency.",
             most = Digits(most_ns)
@@ -212,22 +220,26 @@ fn grid(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
     });
 }
 
-/// Writes the pairs that were not chosen because others of their class represent them: names the first ones, and counts
-/// the rest.
-fn not_chosen(document: &mut Shown, report: &Report<'_, '_>, CoresView { left_out, .. }: &CoresView<'_>) {
+/// Returns the names of the first pairs, and the number of the rest.
+fn named(count: usize, pairs: impl Iterator<Item = String> + Clone) -> String {
     const NAMED: usize = 4;
-    let pairs = left_out.iter().flat_map(|(a, others)| others.iter().map(move |b| format!("{a}-{b}")));
     let names = joined("", ", ", pairs.take(NAMED));
+    match count.saturating_sub(NAMED) {
+        0 => format!("{names}"),
+        more => format!("{names} and {more} more"),
+    }
+}
+
+/// Writes the pairs that were not chosen because others of their class represent them.
+fn not_chosen(document: &mut Shown, report: &Report<'_, '_>, CoresView { left_out, .. }: &CoresView<'_>) {
+    let pairs = left_out.iter().flat_map(|(a, others)| others.iter().map(move |b| format!("{a}-{b}")));
     let count: usize = left_out.iter().map(|(_, others)| others.len()).sum();
     let all = Choice::All.most(report.machine.cpus.len());
     if count > 0 {
         document.missing(format_args!(
-            "Sampled {} of {all} pairs (a few per class); skipped {}{} (see --pairs, --budget).",
+            "Sampled {} of {all} pairs (a few per class); skipped {} (see --pairs, --budget).",
             all - count,
-            names,
-            method::optional(count.checked_sub(NAMED).filter(|more| *more > 0), |more, out| {
-                write!(out, " and {more} more")
-            })
+            named(count, pairs)
         ));
     }
 }

@@ -117,7 +117,7 @@ pub fn findings(document: &mut Shown, analysis: &Analysis) {
         let Cache { number, onset, claim, agreement, .. } = cache;
         let Some(claim) = claim else { continue };
         match agreement {
-            Some(Agreement::Part) => document.finding(format_args!(
+            Some(Agreement::Part) => document.aside(format_args!(
                 "L{number}: a chase held {} {} of the reported {}{}.",
                 if cache.middle().is_some() { "about" } else { "at least" },
                 about(cache.least()),

@@ -220,7 +220,7 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
 fn knee(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document
-            .say(Role::Method("Knee"), "not determined (limited by the generators, not by memory)");
+            .say(Role::Provenance("Knee"), "not determined (limited by the generators, not by memory)");
     }
     if loading.curve.is_none() {
         return;
@@ -230,7 +230,7 @@ fn knee(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
         Some(knee) => format!("{} at {}", multiple(ratio, lowest), Within(knee)),
         None => format!("{} not reached", multiple(ratio, lowest)),
     });
-    document.sentence(Role::Method("Knee"), format_args!("{}", joined("", "; ", knees.iter())));
+    document.sentence(Role::Provenance("Knee"), format_args!("{}", joined("", "; ", knees.iter())));
 }
 
 /// Writes the bandwidth without pacing, and whether memory or the cores limit it.
@@ -242,7 +242,7 @@ fn most(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
             write!(out, "; {} {word}", Gigabytes(rate))
         })
     };
-    document.under(Role::Method("Peak")).write(format_args!(
+    document.under(Role::Provenance("Peak")).write(format_args!(
         "{} with {} unthrottled core{}{}{}{}{}{}",
         Within(limit.rate),
         limit.generators,
@@ -289,7 +289,7 @@ fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
             Some(_) => continue,
         };
     }
-    document.under(Role::Method("Pacing")).write(format_args!(
+    document.under(Role::Provenance("Pacing")).write(format_args!(
         "{} gaps{lines_in_bursts}; {}",
         if report.options.pacing == Pacing::Even { "even" } else { "exponential" },
         match kept().last() {
@@ -335,7 +335,7 @@ fn check(document: &mut Shown, loading: &Loading<'_, '_>) {
     }
     let most = loading.steps.iter().filter_map(|step| loading.in_flight(step)).reduce(f64::max);
     if windows > 0 {
-        document.under(Role::Method("Check")).write(format_args!(
+        document.under(Role::Provenance("Check")).write(format_args!(
             "{}{disturbed} of {windows} windows interrupted{}",
             optional(most, |most, out| write!(out, "at most {} lines in flight per core; ", Digits(most))),
             optional(Some(throttled).filter(|count| *count > 0), |count, out| write!(

@@ -20,7 +20,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::FEWEST_ROUNDS;
 use crate::plan::{Budget, loaded};
 use crate::result::{Outcome, Point, Traffic, Walk};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SeenCause, Warning, Warnings};
 use latency_report::Digits;
 use latency_report::chart::vector;
 
@@ -86,7 +86,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
     let most = loading.steps.iter().filter_map(|step| loading.in_flight(step)).fold(0.0, f64::max);
     if let Some((level, _)) = not_delivered(&levels, limit) {
         let (offered, delivered) = (level.offered.unwrap_or(0.0), level.delivered.value);
-        warnings.push(Warning::RateNotDelivered { offered, delivered });
+        warnings.push(Warning::RateNotDelivered { offered, delivered, cause: SeenCause::Unseen });
     }
     if let (Some((_, fastest)), Some(idle)) = (loading.slow_idle(), levels.first()) {
         let picoseconds = |level: &LoadLevel| Picoseconds(math::whole(level.latency.value * 1e3));

@@ -56,7 +56,13 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 /// memory.
 fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>], several: bool) {
     all.iter().for_each(|loading| line(document, loading));
-    let levels = all.iter().take(1).flat_map(|first| first.steps.iter().map(|step| step.level));
+    // Without a limit, the generators did not load this memory.
+    let reached = |loading: &&Loading<'_, '_>| {
+        let limit = loading.limit.as_ref().map(|limit| limit.verdict);
+        matches!(limit, Some(Verdict::LimitReached | Verdict::OverSaturated))
+    };
+    let first = all.first().filter(reached);
+    let levels = first.into_iter().flat_map(|first| first.steps.iter().map(|step| step.level));
     let loads = levels.filter(|level| level.delivered.value > 0.0);
     let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
     if let Some(LoadLevel { latency, .. }) = peak {
@@ -124,9 +130,6 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
         }
         write!(out, " at {}", Within(knee))
     });
-    let half = method::optional(limit.half, |half, out| {
-        write!(out, ": half of them reach {}", percent(half.value / limit.rate.value))
-    });
     // Beyond the own node, the path may be the limit.
     let path = if loading.point.initiator == loading.traffic.node { "" } else { "memory or interconnect " };
     let through = method::through(report.warnings.side_cache(loading.traffic.node));
@@ -136,7 +139,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
             limit.generators,
             percent(limit.whole.value / limit.rate.value)
         ),
-        Verdict::LimitReached => format!("peak {rate} GB/s with {all} cores ({path}saturated{half})"),
+        Verdict::LimitReached => format!("peak {rate} GB/s with {all} cores ({path}saturated)"),
         Verdict::OneGenerator => {
             format!("one generator core reaches {rate} GB/s, too little to tell where this memory saturates")
         }
@@ -188,7 +191,7 @@ fn fields(document: &mut Shown, all: &[Loading<'_, '_>]) {
             continue;
         }
         known.push(key);
-        document.under(Role::Method("Generators")).write(format_args!(
+        document.under(Role::Provenance("Generators")).write(format_args!(
             "{} on node {} in {}; {}",
             loading.traffic.footprint,
             loading.traffic.node,
@@ -211,7 +214,7 @@ fn kinds(document: &mut Shown, all: &[Loading<'_, '_>]) {
             kinds.push(words);
         }
     }
-    document.sentence(Role::Method("Traffic"), format_args!("{}", joined("", "; ", kinds.iter())));
+    document.sentence(Role::Provenance("Traffic"), format_args!("{}", joined("", "; ", kinds.iter())));
 }
 
 /// The multiple of the lowest latency at which each curve has a mark.

@@ -146,7 +146,7 @@ pub fn answer(
         let (least, cold) = if is_cold { ("", " with cold page tables") } else { ("at least ", "") };
         format!("{least}{} ns{load} in {page} pages{cold}", plus_minus(*cost))
     });
-    document.finding(format_args!(
+    document.aside(format_args!(
         "Over {span} of addresses, translation adds {}{}.",
         joined("", ", ", added),
         match report.machine.processor.platform {
@@ -163,7 +163,7 @@ pub fn answer(
 fn of_memory(document: &mut Shown, report: &Report<'_, '_>, found: &InMemory) {
     let is_certain = |part: &Estimate| part.interval.is_some_and(|interval| interval.low > 0.0);
     let Some(cost) = found.cost().filter(is_certain) else { return };
-    document.finding(format_args!(
+    document.aside(format_args!(
         "Over {} of memory, translation in {} pages adds {} ns to a random load{}.",
         report.machine.page.bytes().times(found.lines),
         report.machine.page,
@@ -213,7 +213,7 @@ fn tlbs(document: &mut Shown, spans: &Spans<'_>) {
         if first.page != *page {
             continue;
         }
-        document.finding(format_args!(
+        document.aside(format_args!(
             "TLB for {page} pages: {} entries (a miss adds {} {unit}){}.",
             tlb_entries(first.entries),
             miss(first),
@@ -254,7 +254,7 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, spans: &Spans<'_>) {
     for SpanKind { page, full, .. } in spans.measured().filter(|kind| !kind.full.is_empty()) {
         let all =
             full.iter().map(|(Claim { level, size, .. }, span)| format!("the L{level} ({size}) at {span}"));
-        document.under(Role::Method("Page tables")).write(format_args!(
+        document.under(Role::Provenance("Page tables")).write(format_args!(
             "for {page} pages they fill {} (computed from {ENTRY} bytes for each page, not measured)",
             joined("", ", ", all)
         ));

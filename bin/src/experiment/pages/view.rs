@@ -92,6 +92,11 @@ fn heading(pages: Pages) -> String {
     if pages.are_transparent() { "THP".into() } else { format!("{}", PageKind(pages)) }
 }
 
+/// Returns the name of a kind of pages within a list.
+fn in_short(pages: Pages) -> String {
+    if pages.are_transparent() { "THP".into() } else { format!("{}", PageWords(pages)) }
+}
+
 /// Returns the name of a kind of pages at the start of a sentence.
 fn name(pages: Pages) -> String {
     if pages.are_transparent() { "Transparent huge pages".into() } else { format!("{}", PageWords(pages)) }
@@ -116,7 +121,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_, '_
     }
     told_apart(document, report, view);
     for pages in view.had.iter().filter(|pages| view.walks.behaves_as_small(**pages)) {
-        document.finding(format_args!(
+        document.aside(format_args!(
             "{pages} behave like {base} in the TLB, as when a hypervisor backs them with {base}.",
             pages = name(*pages)
         ));
@@ -137,9 +142,9 @@ fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_
     };
     let added = all
         .iter()
-        .map(|(_, parts, pages)| format!("{} in {}", split::with_ends(parts.translation), PageWords(*pages)));
+        .map(|(_, parts, pages)| format!("{} in {}", split::with_ends(parts.translation), in_short(*pages)));
     document.finding(format_args!(
-        "A random load over {size} costs {} in memory; address translation adds {}.",
+        "A random load over {size}: memory {}, translation {}.",
         split::with_ends(first.without_translation),
         joined("", ", ", added)
     ));
@@ -159,8 +164,7 @@ fn compared(
         Worth::Pay => {
             let ratio = larger.ratio.map_or(f64::NAN, |ratio| ratio.value);
             document.answer(format_args!(
-                "Huge pages help: random-access latency over {size} drops from {small} to {larger} ns \
-                     ({ratio:.2}x faster).",
+                "Huge pages help: a random load over {size} drops from {small} to {larger} ns ({ratio:.2}x).",
                 small = Digits(small.value),
                 larger = Digits(larger.latency.value)
             ));
@@ -169,7 +173,7 @@ fn compared(
         Worth::Nothing => "Huge pages bring no benefit here: ",
         Worth::Cost => "Huge pages are slower here: ",
         Worth::LikeSmall => "Huge pages are faster here, though the TLB treats them as small ones: ",
-        Worth::Open => "Inconclusive: ",
+        Worth::Open => "Huge pages may bring no benefit here: ",
     };
     document.answer(format_args!(
         "{head}random-access latency over {size} is {ns} ns with {pages} vs {small} ns with {base}.",
@@ -196,7 +200,7 @@ fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger
     // With a larger working set, the page tables no longer fit into the cache, and page walks are slower.
     let more = size.0 / (page.0 / ENTRY) <= report.machine.last_level_cache().0;
     let from = method::optional(larger.from, |from, out| write!(out, "; they are visible from {from} on"));
-    document.finding(format_args!(
+    document.aside(format_args!(
         "With {base}, TLB misses account for at least {percent}% of the latency{from}{more}.",
         base = PageWords(report.machine.base_pages()),
         more = if more { "; in larger working sets they cost more" } else { "" }
@@ -229,14 +233,16 @@ fn table(document: &mut Shown, report: &Report<'_, '_>, PagesView { walks, had, 
 fn saves(table: &mut ShownTable, ratio: Option<Estimate>) {
     /// The ratio up to which pages count as equally fast: 2 % is not worth a change.
     const ALIKE: f64 = 1.02;
-    match ratio.map(|ratio| (ratio.side(ALIKE), ratio.value)) {
-        Some((Side::Above, ratio)) => {
-            table.cell(format_args!("{:.0}%", (1.0 - 1.0 / ratio) * 100.0));
-        }
+    let Some(ratio) = ratio else { return table.text("-") };
+    let saved = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
+    let ends = method::optional(ratio.interval, |Interval { low, high }, out| {
+        write!(out, " ({:.0} to {:.0})", saved(low), saved(high))
+    });
+    match ratio.side(ALIKE) {
+        Side::Above => table.cell(format_args!("{:.0}%{ends}", saved(ratio.value))),
         // Page walks cannot make larger pages slower, so that other differences were larger.
-        Some((Side::Near | Side::Below, _)) => table.text("none"),
-        Some((Side::Open, _)) => table.text("unclear"),
-        None => table.text("-"),
+        Side::Near | Side::Below => table.text("none"),
+        Side::Open => table.cell(format_args!("unclear{ends}")),
     }
 }
 

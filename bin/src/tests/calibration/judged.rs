@@ -225,7 +225,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     let conditions = conditions_of(&simulated, &session.noted);
     let least = points.iter().map(in_core).min().unwrap();
     conditions::warn(session.warnings, session.machine, &conditions, least);
-    self_test::warn(session.machine, &health, Some(&conditions), &outcomes, session.warnings);
+    self_test::warn(session.machine, &health, &outcomes, session.warnings);
     finish::warn(&mut session, &outcomes, &budget, health.repeat);
     let [from_ns, to_ns] = window;
     let series = outcomes[0].result.as_ref().ok().map(|measured: &Measurement| measured.series);

@@ -31,7 +31,12 @@ fn run(arguments: &[&str], columns: usize) -> Ended {
     let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
     let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
     let command = command(options.experiment.index).unwrap();
-    let terminal = Terminal { columns, unicode: columns.is_multiple_of(2), colour: false, screen: false };
+    let terminal = Terminal {
+        columns,
+        unicode: columns.is_multiple_of(2),
+        colour: false,
+        audience: latency_report::Audience::Pipe,
+    };
     let mut output = String::new();
     let failure = match command.perform(&options, &|| CommandRun::of(command.descriptor.name)) {
         Ok((shown, failure)) => {

@@ -9,6 +9,7 @@ use std::vec::Vec;
 use super::scene::Scene;
 use super::{findings, in_format, is_run, scenes, without_shown};
 use crate::describe::ROWS;
+use crate::describe::anonymous::anonymous;
 use crate::saved::tree::JsonTree;
 use latency_core::Pcg32;
 use latency_core::json::Event;
@@ -73,6 +74,30 @@ fn check_table(table: &str, document: &str, what: &str) {
             };
             assert!(is_alike, "{what}: {key} is {cell} in {line:?}");
         }
+    }
+}
+
+#[test]
+fn a_result_made_anonymous_later_is_that_of_an_anonymous_run() {
+    let secret = str::from_utf8(findings::SECRET).unwrap();
+    for (index, line) in scenes::LINES.iter().enumerate().filter(|(_, line)| !line.contains("curve")) {
+        let machine = ["one-node", "two-sockets"][index % 2];
+        let run = |more: &str| {
+            let line = format!("{line}{more} --format=json -o {secret} --save={secret}.json");
+            findings::written(&scenes::plain(machine, line))
+        };
+        let (named, unnamed) = (run(" --label=rack=r7"), run(" --anonymous"));
+        assert!(named.contains(secret) && !unnamed.contains(secret), "{line}");
+        let scene = scenes::plain(machine, format!("{line} --format=json"));
+        let later = findings::shown(&scene, &JSON, &anonymous(read(&named, line)));
+        // The command lines, and with them the checksum, differ by the option.
+        let common = |document: &str| {
+            let mut document = document.replace("\"--anonymous\",\n", "");
+            without_shown(&mut document);
+            document
+        };
+        assert!(common(&later) == common(&unnamed), "{line}: {later}");
+        assert!(!later.contains(secret), "{line}");
     }
 }
 

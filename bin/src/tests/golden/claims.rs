@@ -3,6 +3,7 @@
 use crate::analysis::drawn_tests::drawn;
 use crate::catalogue::EXPERIMENTS;
 use crate::saved::Saved;
+use latency_report::Audience;
 use std::collections::BTreeSet;
 use std::string::String;
 use std::vec::Vec;
@@ -14,7 +15,8 @@ use super::scenes;
 /// Returns the text of an experiment with one trouble, on one line.
 fn text(line: &str, machine: &'static str, trouble: &'static Trouble) -> String {
     let scene = scenes::plain(machine, line);
-    let scene = super::Scene { troubles: core::slice::from_ref(trouble), ..scene };
+    let troubles = core::slice::from_ref(trouble);
+    let scene = super::Scene { troubles, audience: Audience::File, ..scene };
     findings::without_pictures(&scene).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

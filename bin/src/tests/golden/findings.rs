@@ -50,7 +50,7 @@ use crate::result::{
     PlacedField, Point, Reach, Repeat, RoundSeries, Sample, Software, SpanPoint, SpanSeries, Split, Strided,
     Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
-use crate::warning::{Clipped, NoCounters, ShortText, Warning, Warnings};
+use crate::warning::{Clipped, NoCounters, SeenCause, ShortText, TimeLimit, Warning, Warnings};
 use crate::words::speak;
 use latency_report::{FORMATS, Format, Shown, ShownPart, ShownTable, Terminal};
 use latency_sys::arguments::Arguments;
@@ -128,8 +128,8 @@ pub fn shown(scene: &Scene, format: &Format, shown: &Shown) -> String {
 }
 
 fn terminal(scene: &Scene) -> Terminal {
-    let Scene { columns, unicode, colour, screen, .. } = *scene;
-    Terminal { columns, unicode, colour, screen }
+    let Scene { columns, unicode, colour, audience, .. } = *scene;
+    Terminal { columns, unicode, colour, audience }
 }
 
 /// Returns the text of a scene without its pictures.
@@ -361,14 +361,10 @@ fn made_up(
         warnings.push(Warning::TranslationNotSeparated { from, to, size, ratio: 0.88 });
     }
     if run.has(Trouble::SlowedCore) {
-        crate::engine::checks::self_test::warn(
-            machine,
-            &run.health(),
-            conditions.as_ref(),
-            &outcomes,
-            &mut warnings,
-        );
+        crate::engine::checks::self_test::warn(machine, &run.health(), &outcomes, &mut warnings);
     }
+    let platform = machine.processor.platform;
+    warnings.explain(crate::engine::checks::conditions::cause(conditions.as_ref(), platform));
     let mut extra = run.extra(experiment.descriptor.name);
     let mut spans = Vec::new();
     if matches!(experiment.descriptor.name, "curve" | "pages") {
@@ -733,7 +729,7 @@ impl Run<'_> {
         if self.has(Trouble::Threads) {
             let refused = Warning::ThreadsRefused { wanted: 23, started: THREADS, errno: Errno::EAGAIN };
             let moved = Warning::GeneratorMoved { times: 2 };
-            let unsettled = Warning::NotSettled { windows: 9, of: 40 };
+            let unsettled = Warning::NotSettled { windows: 9, of: 40, cause: SeenCause::Unseen };
             for (cpu, share) in LOST {
                 warnings.push(Warning::OtherWork { cpu, share });
             }
@@ -748,7 +744,7 @@ impl Run<'_> {
                 Warning::SizeClipped { from, to, why: Clipped::By(latency_core::host::Bound::Group) },
                 Warning::PagesFellBack { found: self.machine.page },
                 Warning::CoreClockUnstable { least, most, core: false },
-                Warning::NeighboursFetched { ratio: 0.93, line: self.machine.line },
+                Warning::NeighboursFetched { ratio: 0.93, line: self.machine.line, cause: SeenCause::Unseen },
                 Warning::LooksCached { size: to, cold: Picoseconds(101_000), warm: Picoseconds(31_000) },
             ] {
                 warnings.push(warning);
@@ -775,10 +771,12 @@ impl Run<'_> {
                     size,
                     found,
                     wanted: self.options.precision,
+                    limit: TimeLimit::OfPoint,
+                    cause: SeenCause::Unseen,
                 });
             }
             if share > 0.1 {
-                warnings.push(Warning::Disturbed { from, to, size, share });
+                warnings.push(Warning::Disturbed { from, to, size, share, cause: SeenCause::Unseen });
             }
             if let Some(pages) = measured.placed.moved(point.target) {
                 warnings.push(Warning::PagesMoved { node: to, pages });

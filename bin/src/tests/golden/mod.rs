@@ -33,7 +33,7 @@ use std::thread;
 use std::vec::Vec;
 
 use crate::catalogue::EXPERIMENTS;
-use latency_report::FORMATS;
+use latency_report::{Audience, FORMATS};
 
 use scene::Scene;
 use stored::{stored, without_shown};
@@ -145,10 +145,26 @@ fn a_wider_terminal_does_not_change_short_lines() {
 }
 
 #[test]
+fn the_first_screen_has_eight_lines_beside_those_that_scripts_search_for() {
+    for (machine, columns, line) in
+        scenes::LINES.iter().flat_map(|line| [("one-node", 80, line), ("two-sockets", 100, line)])
+    {
+        let scene = Scene { columns, ..scenes::plain(machine, *line) };
+        let text = findings::written(&scene);
+        let (front, _) = text.split_once(" -v\n").unwrap_or_else(|| panic!("{line}: {text}"));
+        let is_words = |line: &&str| {
+            !line.trim().is_empty() && !line.starts_with("Node ") && !line.contains(" one way (")
+        };
+        let front: Vec<&str> = front.lines().filter(is_words).collect();
+        assert!(front.len() <= 8, "{line} on {machine}: {}", front.join("\n"));
+    }
+}
+
+#[test]
 fn texts_name_the_pages_and_lines_of_the_machine() {
     // Lines end anywhere.
     let written = |machine, line: &str| {
-        let text = findings::written(&scenes::plain(machine, line));
+        let text = findings::written(&Scene { audience: Audience::File, ..scenes::plain(machine, line) });
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     for (machine, base) in [("arm-m1", "16 KiB"), ("arm-altra", "64 KiB")] {

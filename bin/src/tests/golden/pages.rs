@@ -9,6 +9,7 @@ use roxmltree::{Document as Tree, ParsingOptions};
 
 use super::scene::Scene;
 use super::{findings, is_run, scenes};
+use latency_report::Audience;
 
 /// Returns the words with a digit.
 fn figures(text: &str) -> BTreeSet<&str> {
@@ -65,7 +66,7 @@ fn pages_and_texts_have_equal_numbers() {
         }
         let file = scene.file.clone();
         scene.colour = false;
-        scene.screen = false;
+        scene.audience = Audience::File;
         scene.line = line;
         // Pages are in UTF-8, whatever the terminal shows.
         scene.unicode = true;

@@ -71,7 +71,7 @@ proptest! {
         let shown = Shown::of(|document| {
             document.part(Part::Records(&ROWS), |document| saved_rows(document, &Saved::default(), [&row]));
         });
-        let terminal = Terminal { columns: 80, unicode: true, colour: false, screen: false };
+        let terminal = Terminal { columns: 80, unicode: true, colour: false, audience: latency_report::Audience::Pipe };
         let style = Style { terminal, level: Level::Normal, columns: [COLUMNS, &[]] };
         for format in [JSON, JSON_LINES, CSV] {
             let mut text = String::new();

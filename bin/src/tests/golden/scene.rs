@@ -4,6 +4,8 @@ use std::string::String;
 
 use latency_core::arch::Words;
 
+use latency_report::Audience;
+
 /// A trouble of a scene.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
@@ -113,8 +115,8 @@ pub struct Scene {
     pub unicode: bool,
     /// True if the terminal shows colours.
     pub colour: bool,
-    /// True if a person reads it at a terminal.
-    pub screen: bool,
+    /// The reader.
+    pub audience: Audience,
     /// Its troubles.
     pub troubles: &'static [Trouble],
     /// The words of the instruction set that the program is built for.

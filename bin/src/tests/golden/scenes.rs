@@ -13,6 +13,7 @@ use Trouble::{
     Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,
     SlowIdle, SlowedCore, SmallTlb, Threads, Unverified, Virtual, Wide,
 };
+use latency_report::Audience;
 
 const ONE: &str = "one-node";
 const TWO: &str = "two-sockets";
@@ -32,8 +33,10 @@ type Row = (&'static str, &'static [&'static str], &'static str, &'static str, &
 
 const WIDE: &[Row] = &[
     ("matrix", BOTH, ONE, "matrix", &[]),
-    ("matrix-terminal", TEXT, ONE, "matrix", &[]),
-    ("matrix-unverified-terminal", TEXT, ONE, "matrix", &[Unverified]),
+    ("matrix-file", TEXT, ONE, "matrix", &[]),
+    ("matrix-two-nodes-terminal", TEXT, TWO, "matrix", &[]),
+    ("curve-file", TEXT, ONE, "curve", &[]),
+    ("matrix-unverified-file", TEXT, ONE, "matrix", &[Unverified]),
     ("matrix-quiet", TEXT, TWO, "matrix --quiet", &[]),
     ("matrix-verbose", TEXT, TWO, "matrix --verbose --counters", &[]),
     ("matrix-two-nodes", &["txt", "json", "csv", "svg"], TWO, "matrix --counters --heatmap", &[]),
@@ -41,7 +44,7 @@ const WIDE: &[Row] = &[
     ("matrix-one-package", TEXT, "sub-numa-clusters", "matrix", &[]),
     ("matrix-interleaved", TEXT, "node-interleaving", "matrix --verbose", &[Known]),
     ("system-interleaved", TEXT, "node-interleaving", "system", &[]),
-    ("matrix-hybrid-terminal", TEXT, "hybrid", "matrix", &[]),
+    ("matrix-hybrid-file", TEXT, "hybrid", "matrix", &[]),
     ("matrix-hybrid-small", TEXT, "hybrid", "matrix --cpu=5 --verbose", &[]),
     ("cores-hybrid", TEXT, "hybrid", "cores", &[]),
     ("matrix-without-numa", BOTH, "kernel-without-numa", "matrix", &[]),
@@ -376,8 +379,8 @@ const COLOURED: &[Row] = &[
     ("matrix-four-nodes-colour", TEXT, FOUR, "matrix --heatmap", &[]),
     ("curve-colour", TEXT, ONE, "curve --points-per-octave=2", &[]),
     ("distribution-colour", TEXT, ONE, "distribution", &[]),
-    ("bandwidth-terminal", TEXT, TWO, "bandwidth", &[]),
-    ("cores-terminal", TEXT, SMALL, "cores --states --pairs=classes", &[]),
+    ("bandwidth-file", TEXT, TWO, "bandwidth", &[]),
+    ("cores-states-file", TEXT, SMALL, "cores --states --pairs=classes", &[]),
 ];
 
 /// Results of a build for another instruction set, whose counter is coarse, in files with its name.
@@ -441,7 +444,7 @@ pub fn plain(machine: &'static str, line: impl Into<String>) -> Scene {
         columns: 100,
         unicode: true,
         colour: false,
-        screen: false,
+        audience: Audience::Pipe,
         troubles: &[],
         words: X86_64,
     }
@@ -464,7 +467,11 @@ pub fn all() -> Vec<Scene> {
                 columns,
                 unicode,
                 colour,
-                screen: name.ends_with("-terminal"),
+                audience: match name.rsplit('-').next() {
+                    Some("terminal") => Audience::Person,
+                    Some("file") => Audience::File,
+                    _ => Audience::Pipe,
+                },
                 troubles,
                 words: X86_64,
             })

@@ -19,7 +19,7 @@ pub const WORDS: Words = Words {
     fence_does_not_wait: [
         "LFENCE is not dispatch-serializing",
         " (CPUID says it is)",
-        "update kernel or hypervisor to set MSR C001_1029[1]",
+        "update the kernel, which sets MSR C001_1029[1] at boot",
     ],
     interrupt_mark: true,
     end_stamp: None,

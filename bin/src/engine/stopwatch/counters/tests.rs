@@ -3,6 +3,7 @@
 use super::*;
 use core::cell::Cell;
 
+use crate::machine::Platform;
 use crate::machine::processor::identify;
 use latency_core::CpuId;
 use latency_sys::SystemFiles;
@@ -120,8 +121,9 @@ fn refusals_have_reasons() {
         (Errno::EPERM, None, NoCounters::Filtered),
         (Errno::ENOSYS, Some(1), NoCounters::Filtered),
     ] {
-        assert_eq!(why(errno, paranoid), reason, "{errno} at {paranoid:?}");
+        assert_eq!(why(errno, paranoid, Platform::Hardware), reason, "{errno} at {paranoid:?}");
     }
+    assert_eq!(why(Errno::ENOENT, Some(2), Platform::Virtual), NoCounters::Hidden);
 }
 
 #[test]
@@ -141,6 +143,9 @@ fn this_thread_is_counted_or_a_reason_is_returned() {
             // A shared or forbidden counter gives NaN.
             assert!(counted.per_hop[1].is_nan() || counted.per_hop[1] >= 1.0, "{counted:?}");
         }
-        Err(reason) => assert!(matches!(reason, NoCounters::Absent | NoCounters::Filtered), "{reason:?}"),
+        Err(reason) => assert!(
+            matches!(reason, NoCounters::Absent | NoCounters::Hidden | NoCounters::Filtered),
+            "{reason:?}"
+        ),
     }
 }

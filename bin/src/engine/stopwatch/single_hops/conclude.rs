@@ -10,7 +10,7 @@ use latency_core::{Picoseconds, Summary, stats};
 use crate::engine::stopwatch::Singles;
 use crate::engine::stopwatch::single_hops::{LOGGED, Recording, VISITS, Visit};
 use crate::result::{Distribution, Interruptions, Outcome};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SeenCause, Warning, Warnings};
 use latency_sys::{Errno, Table, signal};
 
 /// Maximum number of slow hops in the search: more make it longer and no better.
@@ -50,7 +50,13 @@ impl Singles {
             }
             match distribution.ratio {
                 Some(Summary { median: ratio, .. }) if (ratio - 1.0).abs() > AGREEMENT => {
-                    warnings.push(Warning::HopMeanDiffers { from, to, size, ratio });
+                    warnings.push(Warning::HopMeanDiffers {
+                        from,
+                        to,
+                        size,
+                        ratio,
+                        cause: SeenCause::Unseen,
+                    });
                 }
                 _ => {}
             }

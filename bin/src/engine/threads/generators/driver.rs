@@ -16,7 +16,7 @@ use crate::error::{Attempt, Failure, PlacementError};
 use crate::plan::regions::MOST;
 use crate::plan::{PlannedRegion, generators};
 use crate::result::{Point, Timer, Traffic};
-use crate::warning::{Warning, Warnings};
+use crate::warning::{SeenCause, Warning, Warnings};
 use latency_sys::thread::wait_until;
 use latency_sys::{SystemFiles, signal, time};
 
@@ -310,7 +310,7 @@ impl<'g> Generators<'g> {
         warnings.push_if(moves > 0, Warning::GeneratorMoved { times: moves });
         let of = self.runs.get();
         let windows = self.unsettled.get();
-        warnings.push_if(windows > 0, Warning::NotSettled { windows, of });
+        warnings.push_if(windows > 0, Warning::NotSettled { windows, of, cause: SeenCause::Unseen });
         let windows = self.throttled.get();
         warnings.push_if(windows > 0, Warning::Throttled { windows, of });
     }
