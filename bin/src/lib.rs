@@ -333,7 +333,9 @@ fn measured<'o>(
     let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
     let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
     let end_ns = begun_ns.real() + duration::end_ns(options);
-    let effort = Effort { limit_ns: f64::INFINITY, checked, begun_ns: begun_ns.real(), end_ns };
+    let intervals_by_ns = f64::INFINITY;
+    let effort =
+        Effort { limit_ns: f64::INFINITY, intervals_by_ns, checked, begun_ns: begun_ns.real(), end_ns };
     let ran = run_experiment::run_experiment(
         options,
         machine,

@@ -238,7 +238,9 @@ impl<'r, 'a> Run<'r, 'a> {
                 _ => None,
             };
         let (machine, watch) = (session.machine, session.stopwatch(budget.counters));
-        let mut step = audit.as_mut().map(|audit| move || audit.step(machine).map(drop));
+        // Otherwise the audit has its memory beside the memory of the points.
+        let early = audit.as_mut().filter(|_| !budget.is_among_others());
+        let mut step = early.map(|audit| move || audit.step(machine).map(drop));
         let between = step.as_mut().map(|step| step as &mut dyn FnMut() -> Attempt);
         let mut budget = *budget;
         let twice = second.as_ref().map(|second| second.index);

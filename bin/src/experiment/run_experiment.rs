@@ -47,6 +47,9 @@ const SEARCH_NS: f64 = 1e9;
 pub struct Effort {
     /// Approximate maximum of nanoseconds for all visits together.
     pub limit_ns: f64,
+    /// The time by which points have intervals or are left out, by the engine's clock in nanoseconds: infinite unless
+    /// other runs follow.
+    pub intervals_by_ns: f64,
     /// True if the tool checks itself after the visits.
     pub checked: bool,
     /// The start of the run, by the engine's clock in nanoseconds.
@@ -156,29 +159,43 @@ pub fn run_experiment<'a>(
         Err(Failure::Interrupted) if !requested() => return Err(PlacementError::BudgetOver.into()),
         ran => ran?,
     };
-    if ran.findings.interrupted && !requested() {
-        ran.findings.interrupted = false;
-        leave_out(&mut ran.findings.outcomes, session.warnings)?;
-    }
+    let is_over = ran.findings.interrupted && !requested();
+    ran.findings.interrupted &= !is_over;
+    warn_of_time(&ran.findings.outcomes, is_over, session.warnings);
     warn(&mut session, &ran, &budget);
     Ok(ran)
 }
 
-/// Says that the points without a result were left out at the end of the run, and that the others may be less precise.
+/// Leaves out the points for which there was no time, after the end of the run: those without a result, and in a run among
+/// others those without an interval.
 ///
 /// # Errors
 ///
 /// [`PlacementError::BudgetOver`] if no point has a result.
-fn leave_out(outcomes: &mut [Outcome<'_>], warnings: &mut Warnings) -> Result<(), PlacementError<'static>> {
-    let (mut finished, planned) = (0, outcomes.len() as u32);
-    for Outcome { result, .. } in outcomes {
-        if let Err(Exclusion::Interrupted) = result {
+fn leave_out(outcomes: &mut [Outcome<'_>], budget: &Budget) -> Result<(), PlacementError<'static>> {
+    for Outcome { result, .. } in &mut *outcomes {
+        let is_short = match result {
+            Ok(measured) => budget.is_among_others() && measured.series.nanoseconds.interval.is_none(),
+            Err(why) => *why == Exclusion::Interrupted,
+        };
+        if is_short {
             *result = Err(Exclusion::Placement(PlacementError::BudgetOver));
         }
-        finished += u32::from(result.is_ok());
     }
-    warnings.push(Warning::BudgetOver { finished, planned });
-    if finished == 0 { Err(PlacementError::BudgetOver) } else { Ok(()) }
+    let has_result = outcomes.iter().any(|outcome| outcome.result.is_ok());
+    if has_result { Ok(()) } else { Err(PlacementError::BudgetOver) }
+}
+
+/// Warns about points that were left out for want of time, and about a run that its end made less precise.
+fn warn_of_time(outcomes: &[Outcome<'_>], is_over: bool, warnings: &mut Warnings) {
+    let over = Exclusion::Placement(PlacementError::BudgetOver);
+    let count = |is_meant: &dyn Fn(&Outcome<'_>) -> bool| {
+        outcomes.iter().filter(|outcome| is_meant(outcome)).count() as u32
+    };
+    let finished = count(&|outcome| outcome.result.is_ok());
+    let left_out = count(&|outcome| matches!(&outcome.result, Err(why) if *why == over));
+    let planned = finished + left_out;
+    warnings.push_if(is_over || left_out > 0, Warning::BudgetOver { finished, planned });
 }
 
 /// Measures the points of a plan, and checks the tool itself; returns the budget, too.
@@ -207,10 +224,15 @@ fn measured<'a>(
     // A coarse clock needs batches that are longer than the turns of grouped chains.
     budget.split.take_if(|_| timer.counter().is_none_or(Counter::is_coarse));
     session.noted.spare.take_if(|(like, _)| !budget.twice || !second::uses(machine, points, like));
-    budget.limit(effort.limit_ns, points.len());
+    budget.limit(effort.limit_ns, machine, points);
+    // A section of a report has a part of the report's budget.
     let of_run = options.whole_ns().is_finite() && options.whole_ns() <= budget.whole_ns;
-    if of_run && !options.given.contains(FlagId::TimeLimit) {
+    let of_report = effort.intervals_by_ns.is_finite();
+    if of_report || of_run && !options.given.contains(FlagId::TimeLimit) {
         session.noted.limit = TimeLimit::OfRun;
+    }
+    if machine.processor.platform != Platform::Emulated {
+        budget.intervals_by_ns = effort.intervals_by_ns - budget.after_ns;
     }
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(duration::visits_end_ns(options, budget));
     budget.until_ns = budget.until_ns.min(effort.end_ns);
@@ -220,6 +242,9 @@ fn measured<'a>(
         (watch, (experiment.measure)(options, session, points, budget))
     });
     let mut findings = findings?;
+    if (findings.interrupted || budget.is_among_others()) && !requested() {
+        leave_out(&mut findings.outcomes, budget)?;
+    }
     let analysis = (experiment.conclude)(session, &mut findings);
     let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
@@ -327,19 +352,30 @@ mod tests {
     use crate::analysis::lanes::tests::outcome;
     use crate::experiment::tests::{machine, options, planned};
     use crate::result::Walk;
-    use std::string::ToString;
 
     #[test]
     fn points_without_time_are_left_out_and_the_others_are_kept() {
-        let (mut some, mut warnings) = ([outcome(1 << 20, Walk::Chain, 5.0); 2], Warnings::new());
-        some[1].result = Err(Exclusion::Interrupted);
-        leave_out(&mut some, &mut warnings).unwrap();
         let over = Exclusion::Placement(PlacementError::BudgetOver);
-        assert!(
-            some[0].result.is_ok() && some[1].result.is_err_and(|why| why.to_string() == over.to_string())
-        );
-        assert!(warnings.iter().eq([&Warning::BudgetOver { finished: 1, planned: 2 }]));
-        assert!(leave_out(&mut some[1..], &mut warnings).is_err());
+        let (mut some, mut warnings) = ([outcome(1 << 20, Walk::Chain, 5.0); 3], Warnings::new());
+        some[1].result = Err(Exclusion::Interrupted);
+        if let Ok(measured) = &mut some[2].result {
+            measured.series.nanoseconds.interval = None;
+        }
+        // A value without an interval is left out where points of other runs have intervals.
+        for (intervals_by_ns, finished) in [(f64::INFINITY, 2), (1e9, 1)] {
+            let mut some = some;
+            leave_out(&mut some, &Budget { intervals_by_ns, ..Budget::DEFAULT }).unwrap();
+            assert!(some[0].result.is_ok() && some[1].result.is_err_and(|why| why == over));
+            assert_eq!(some[2].result.is_ok(), finished == 2);
+            let mut warnings = Warnings::new();
+            warn_of_time(&some, false, &mut warnings);
+            assert!(warnings.iter().eq([&Warning::BudgetOver { finished, planned: 3 }]));
+            assert!(leave_out(&mut some[1..2], &Budget::DEFAULT).is_err());
+        }
+        warn_of_time(&some[..1], false, &mut warnings);
+        assert_eq!(warnings.iter().count(), 0);
+        warn_of_time(&some[..1], true, &mut warnings);
+        assert!(warnings.iter().eq([&Warning::BudgetOver { finished: 1, planned: 1 }]));
     }
 
     #[test]

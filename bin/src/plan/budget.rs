@@ -175,6 +175,9 @@ pub struct Budget {
     pub split: Option<PageSize>,
     /// True if the time limits also apply to a requested number of trials.
     pub bounded: bool,
+    /// Time of the engine's clock by which points have intervals or are left out, if other runs share time and memory with
+    /// this one; infinite otherwise.
+    pub intervals_by_ns: f64,
     /// The time for all points divided by their number.
     pub share_ns: f64,
     /// Maximum nanoseconds for other measurements after the visits.
@@ -230,6 +233,7 @@ impl Budget {
         twice: false,
         split: None,
         bounded: false,
+        intervals_by_ns: f64::INFINITY,
         share_ns: f64::INFINITY,
         after_ns: 0.0,
         least_ns: 0.0,
@@ -451,17 +455,23 @@ impl Budget {
         self
     }
 
-    /// Limits the time of `points` points together to `limit_ns`, except for the minimum rounds.
-    pub fn limit(&mut self, limit_ns: f64, points: usize) {
+    /// Limits the time of `points` together to `limit_ns`, except for the minimum rounds. Points without pages need none.
+    pub fn limit(&mut self, limit_ns: f64, machine: &Machine, points: &[Point]) {
         /// Share of the limit over which rounds are spread, and which walks last at least.
         const SPREAD: f64 = 0.5;
         /// Share of the limit for what follows the visits.
-        const AFTER: f64 = 0.8;
+        const AFTER: f64 = 0.6;
         self.after_ns = self.after_ns.min(AFTER * limit_ns);
         let limit_ns = limit_ns - self.after_ns;
+        let points = points.iter().filter(|point| super::has_pages(machine, point)).count();
         self.share_ns = self.share_ns.min(limit_ns / points.max(1).real());
         self.spread_ns = self.spread_ns.min(SPREAD * limit_ns);
         self.walk_ns = self.walk_ns.min(SPREAD * limit_ns);
+    }
+
+    /// Returns true if other runs share time and memory with this one.
+    pub const fn is_among_others(&self) -> bool {
+        self.intervals_by_ns.is_finite()
     }
 
     /// Returns true if there is time to place and write memory for `placing_ns` from `now_ns` on, and then for visits.

@@ -13,7 +13,7 @@ use latency_core::{Bytes, ToReal, math};
 use super::budget::{
     BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS, WINDOW_NS,
 };
-use super::{looked_at, sizes};
+use super::{has_pages, looked_at, sizes};
 use crate::error::PlacementError;
 use crate::machine::{Machine, Platform};
 use crate::options::Options;
@@ -248,12 +248,10 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         return exchanges(points.len().real(), budget);
     }
     let (mut count, mut mapped, mut once, mut all) = (0, 0.0, Range::ZERO, Range::ZERO);
+    // The minimum rounds of quick points, which are made even if time is up.
+    let mut least_ns = 0.0;
     let mut last = None::<(Bytes, usize)>;
-    // A pool may be too small for the pages of a point.
-    let is_there = |point: &Point| {
-        point.pages.pool().is_none_or(|page| machine.pool_holds(point.target, page, point.size))
-    };
-    for (index, point) in points.iter().enumerate().filter(|(_, point)| is_there(point)) {
+    for (index, point) in points.iter().enumerate().filter(|(_, point)| has_pages(machine, point)) {
         let earlier = points.get(..index).unwrap_or_default();
         let shared = |other: &&Point| {
             (other.target, other.pages) == (point.target, point.pages)
@@ -295,12 +293,14 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
             Some(_) => SETTLING + Range(budget.window_ns, budget.window_ns),
             None => round(budget, hop, budget.rounds.real(), share),
         };
-        let fewest = if (again + round).0 > budget.long_visit_ns { budget.fewest } else { budget.rounds };
+        let is_long = (again + round).0 > budget.long_visit_ns;
+        let fewest = if is_long { budget.fewest } else { budget.rounds };
         once = once + first + if budget.single_hops { REFRESH } else { Range::ZERO };
         // If rounds are shorter than the time over which they are spread, the CPU idles between them.
         let distance = budget.spread_ns / (budget.rounds * points.len()).real();
         let visit = (again + round + single_hops(budget, hop)).at_least(Range(distance, distance));
         all = all + product(visit, rounds(budget, fewest)).at_most(budget.point_ns);
+        least_ns += if is_long { 0.0 } else { product(visit, rounds(budget, budget.fewest)).0 };
         count += 1;
     }
     // Points that are added later are assumed to be like the others.
@@ -319,8 +319,8 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     let is_own = points.iter().all(|point| own.is_some_and(|own| point.size <= own));
     let used = USED[usize::from(is_own)] * time;
     let all = if bounded { all } else { all.at_least(Range(used, time)) };
-    // The minimum windows are made even if time is up.
-    let least = if budget.window_ns > 0.0 { all.0 } else { once.0 };
+    // The same is true of windows.
+    let least = if budget.window_ns > 0.0 { all.0 } else { once.0 + least_ns };
     let held = Range(1e9, 1e9) * budget.held.real();
     around(points, mapped) + all.at_most((OVERTIME * time).max(least)) + held
 }
@@ -378,7 +378,7 @@ pub fn fit_visits(
     let whole_ns = options.whole_ns();
     let takes_ns = |visits_ns: f64| {
         let mut limited = *budget;
-        limited.limit(visits_ns, points.len());
+        limited.limit(visits_ns, machine, points);
         longest_ns(machine, points, &limited) + look(options, machine, points).1
     };
     if whole_ns.is_infinite() || takes_ns(f64::INFINITY) <= whole_ns {
@@ -395,6 +395,6 @@ pub fn fit_visits(
         let end = if takes_ns(middle_ns) <= whole_ns { &mut fits_ns } else { &mut over_ns };
         *end = middle_ns;
     }
-    budget.limit(fits_ns, points.len());
+    budget.limit(fits_ns, machine, points);
     Ok(())
 }

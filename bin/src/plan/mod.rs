@@ -81,6 +81,11 @@ pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
     options.stride.unwrap_or(machine.line.bytes())
 }
 
+/// Returns true unless the point needs a pool of huge pages that is too small for it.
+pub fn has_pages(machine: &Machine, point: &Point) -> bool {
+    point.pages.pool().is_none_or(|page| machine.pool_holds(point.target, page, point.size))
+}
+
 impl Point {
     /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
     /// everything else is from the options and the machine.

@@ -41,7 +41,7 @@ pub struct Measurement {
 
 messages! {
     /// The reason why a point has no value.
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Copy, Debug, PartialEq)]
     pub enum Exclusion<'a> {
         /// The memory could not be obtained, or its required placement could not be proven.
         Placement(error: PlacementError<'a>) => "{error}";

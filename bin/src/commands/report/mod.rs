@@ -7,6 +7,8 @@ pub mod pictures;
 mod planned;
 mod run;
 pub mod saved;
+#[cfg(test)]
+mod tests;
 mod view;
 
 use alloc::boxed::Box;
@@ -18,7 +20,7 @@ use latency_core::{NodeSet, ToReal, math};
 use super::Command;
 use crate::describe::{Report, output};
 use crate::error::Failure;
-use crate::experiment::run_experiment::Planned;
+use crate::experiment::run_experiment::{self, Planned};
 use crate::experiment::{
     Experiment, bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
 };
@@ -37,9 +39,9 @@ pub const REPORT: Command = Command {
     descriptor: Descriptor {
         name: "report",
         summary: "run all experiments in 90 s and write one HTML page",
-        details: "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, shared cache, \
-                  loaded latency, bandwidth, memory-level parallelism, out-of-order window, tail latency and \
-                  core-to-core latency. Writes one HTML page to standard output or --output=FILE.html: the trust \
+        details: "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, bandwidth, \
+                  core-to-core latency, loaded latency, memory-level parallelism, tail latency, out-of-order \
+                  window and shared cache. Those without time are listed. Writes one HTML page to standard output or --output=FILE.html: the trust \
                   in the result, the answers, then a chapter per experiment with pictures, tables, the method and \
                   the command that repeats it at full length. On a terminal it prints the trust and the answers \
                   as text.\n\
@@ -72,7 +74,7 @@ pub struct Section {
     pub question: &'static str,
     /// The options that it has in a report.
     options: &'static [&'static str],
-    /// Its weight when the time is divided among the sections.
+    /// Its weight when the time that is left is divided among the sections.
     weight: f64,
 }
 
@@ -91,24 +93,25 @@ impl Section {
 /// The number of sections.
 pub const COUNT: usize = 10;
 
-/// All sections, the most important ones first. A weight is the duration of the section on a slow machine, in seconds.
+/// All sections, the most important ones first. By its weight a section gets a part of the time that
+/// the smallest forms of all leave.
 pub static SECTIONS: [Section; COUNT] = [
     Section::new(&matrix::MATRIX, "Idle latency", &[], 9.0),
-    Section::new(&curve::CURVE, "Caches", &["--points-per-octave=3"], 15.0),
-    Section::new(&pages::PAGES, "Huge pages", &[], 13.0),
-    Section::new(&residency::RESIDENCY, "Shared cache", &[], 3.0),
-    Section::new(&loaded::LOADED, "Loaded latency", &["--traffic=read"], 12.0),
-    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", &[], 7.0),
-    Section::new(&parallel::PARALLEL, "Memory-level parallelism", &[], 9.0),
-    Section::new(&window::WINDOW, "Out-of-order window", &[], 9.0),
-    Section::new(&distribution::DISTRIBUTION, "Tail latency", &[], 8.0),
-    Section::new(&cores::CORES, "Core-to-core latency", &["--pairs=classes"], 4.0),
+    Section::new(&curve::CURVE, "Caches", &["--points-per-octave=3"], 18.0),
+    Section::new(&pages::PAGES, "Huge pages", &[], 19.0),
+    Section::new(&bandwidth::BANDWIDTH, "Bandwidth", &[], 5.0),
+    Section::new(&cores::CORES, "Core-to-core latency", &["--pairs=classes"], 1.0),
+    Section::new(&loaded::LOADED, "Loaded latency", &["--traffic=read"], 10.0),
+    Section::new(&parallel::PARALLEL, "Memory-level parallelism", &[], 7.0),
+    Section::new(&distribution::DISTRIBUTION, "Tail latency", &[], 7.0),
+    Section::new(&window::WINDOW, "Out-of-order window", &[], 7.0),
+    Section::new(&residency::RESIDENCY, "Shared cache", &[], 7.0),
 ];
 
 /// Fraction of a section's time that is for visits; the rest is for mapping memory, clocks and the final checks.
 const VISITS: f64 = 0.6;
 
-/// Returns the options of a section and the duration of its visits, when `left_ns` of the total time is left.
+/// Returns the options of a section that has `share_ns` of the time, and the duration of its visits.
 ///
 /// # Errors
 ///
@@ -116,7 +119,7 @@ const VISITS: f64 = 0.6;
 pub fn asked(
     index: usize,
     whole: &Options<'static>,
-    left_ns: f64,
+    share_ns: f64,
 ) -> Result<(&'static Options<'static>, Arguments, f64), Failure<'static>> {
     let section = &SECTIONS[index.min(COUNT - 1)];
     let mut line = String::new();
@@ -124,8 +127,6 @@ pub fn asked(
     let _ = typed(&mut line, section, whole);
     let arguments = Arguments::packed(line.leak().as_bytes());
     let mut asked = options::parse(arguments, &section.descriptors, whole.formats)?;
-    let weights: f64 = SECTIONS.iter().skip(index).map(|section| section.weight).sum();
-    let share_ns = (left_ns - END * budget_ns(whole)).max(0.0) * section.weight / weights;
     asked.verbose = whole.verbose;
     asked.labels = whole.labels.clone();
     asked.budget.0 = math::whole(share_ns * 1e3);
@@ -172,8 +173,49 @@ fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Resu
 pub fn least(machine: &Machine, planned: &Planned) -> Range {
     let Planned { points, budget, .. } = planned;
     let mut budget = *budget;
-    budget.limit(0.0, points.len());
+    budget.limit(0.0, machine, points);
     duration::estimate(machine, points, &budget)
+}
+
+/// The nanoseconds that the smallest form of each section needs; 0 for a section that cannot be measured here.
+pub struct Needs([f64; COUNT]);
+
+impl Needs {
+    /// Returns the needs on a machine, in the middle of their range.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`asked`].
+    pub fn of(whole: &Options<'static>, machine: &'static Machine) -> Result<Needs, Failure<'static>> {
+        let mut needs = Needs([0.0; COUNT]);
+        for (index, (slot, section)) in needs.0.iter_mut().zip(&SECTIONS).enumerate() {
+            let (asked, ..) = asked(index, whole, budget_ns(whole) / COUNT as f64)?;
+            if let Ok(planned) = run_experiment::planned(asked, machine, section.experiment) {
+                let Range(least, most) = least(machine, &planned);
+                *slot = least.midpoint(most);
+            }
+        }
+        Ok(needs)
+    }
+
+    /// Returns the share of a section in `left_ns` nanoseconds: its need, and by its weight a part of what is left if the
+    /// sections that fit with it have their needs. Returns 0 if it does not fit itself: those behind matter less.
+    pub fn share_ns(&self, index: usize, left_ns: f64) -> f64 {
+        let (mut needs_ns, mut weights) = (0.0, 0.0);
+        for (need_ns, section) in self.0.iter().zip(&SECTIONS).skip(index) {
+            if needs_ns + need_ns > left_ns {
+                break;
+            }
+            (needs_ns, weights) = (needs_ns + need_ns, weights + section.weight);
+        }
+        let own = self.0.get(index).zip(SECTIONS.get(index)).filter(|_| weights > 0.0);
+        own.map_or(0.0, |(need_ns, section)| need_ns + (left_ns - needs_ns) * section.weight / weights)
+    }
+
+    /// Returns the need of all sections together.
+    pub fn sum(&self) -> f64 {
+        self.0.iter().sum()
+    }
 }
 
 /// Returns the duration of all sections together, in nanoseconds.

@@ -3,7 +3,7 @@
 //! The experiments are planned as in a run, but nothing is measured.
 
 use super::view::missing;
-use super::{SECTIONS, VISITS, asked, budget_ns, least};
+use super::{END, Needs, SECTIONS, asked, budget_ns};
 use crate::describe::{self, CommandRun, trust};
 use crate::error::{Failure, PlacementError};
 use crate::experiment::dry_run;
@@ -33,14 +33,23 @@ impl Plans {
     /// Requested nodes or CPUs that cannot measure; [`PlacementError::BudgetTooShort`].
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
         let mut plans = Plans { sections: Vec::new(), takes: Range::ZERO };
-        let (mut left_ns, mut shortest_ns) = (budget_ns(options), 0.0);
+        let mut left_ns = budget_ns(options);
+        let needs = Needs::of(options, machine)?;
+        if needs.share_ns(0, left_ns) <= 0.0 {
+            let seconds = math::whole(needs.sum() / 1e9) + 1;
+            return Err(PlacementError::BudgetTooShort { seconds }.into());
+        }
         for (index, section) in SECTIONS.iter().enumerate() {
-            let (asked, _, limit_ns) = asked(index, options, left_ns)?;
-            left_ns -= limit_ns / VISITS;
-            let planned = run_experiment::planned(asked, machine, section.experiment).map(|mut planned| {
-                shortest_ns += least(machine, &planned).0;
+            let share_ns = needs.share_ns(index, left_ns - END * budget_ns(options));
+            let (asked, _, limit_ns) = asked(index, options, share_ns)?;
+            let planned = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
+                let is_in_time = share_ns > 0.0;
+                is_in_time.then_some(planned).ok_or_else(|| PlacementError::BudgetOver.into())
+            });
+            let planned = planned.map(|mut planned| {
+                left_ns -= share_ns;
                 let Planned { points, budget, .. } = &mut planned;
-                budget.limit(limit_ns, points.len());
+                budget.limit(limit_ns, machine, points);
                 let look = plan::looked_at(asked, machine, points).filter(|_| index == 0);
                 let takes = duration::estimate(machine, points, budget)
                     + look.map_or(Range::ZERO, |_| duration::LOOK);
@@ -52,10 +61,6 @@ impl Plans {
                 Err(failure @ Failure::Usage(_)) if index == 0 => return Err(failure),
                 planned => plans.sections.push(planned),
             }
-        }
-        if shortest_ns > budget_ns(options) {
-            let seconds = math::whole(shortest_ns / 1e9) + 1;
-            return Err(PlacementError::BudgetTooShort { seconds }.into());
         }
         // Sections have less time each if those before took longer. Whole seconds are shown, rounded up.
         plans.takes = plans.takes.at_most(budget_ns(options) - 1.0);

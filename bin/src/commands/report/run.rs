@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use latency_core::ToReal;
 
-use super::{COUNT, Came, END, SECTIONS, VISITS, asked, budget_ns, least};
+use super::{COUNT, Came, END, Needs, SECTIONS, asked, budget_ns, least};
 use crate::engine::progress::Progress;
 use crate::engine::session::interrupted;
 use crate::error::{Failure, PlacementError, TimingError};
@@ -18,6 +18,8 @@ use crate::options::Options;
 use crate::warning::Warnings;
 use latency_sys::arguments::Arguments;
 
+/// Multiple of its share of the time by which the points of a section have intervals, or are left out.
+pub const LATE_SHARES: f64 = 1.2;
 /// Multiple of its share of the time after which a section ends with what is measured.
 const MOST_SHARES: f64 = 2.0;
 
@@ -56,10 +58,13 @@ impl Sections {
     ) -> Result<Sections, Failure<'static>> {
         let mut sections = Sections { came: Vec::new(), interrupted: false };
         let (_, first_ns) = now();
+        let needs = Needs::of(options, machine)?;
         for (index, section) in SECTIONS.iter().enumerate() {
             let (started, begun_ns) = now();
             let left_ns = budget_ns(options) - begun_ns.saturating_sub(first_ns).real();
-            let (asked, arguments, limit_ns) = asked(index, options, left_ns)?;
+            let most_ns = left_ns - END * budget_ns(options);
+            let share_ns = needs.share_ns(index, most_ns);
+            let (asked, arguments, limit_ns) = asked(index, options, share_ns)?;
             progress.lead(format_args!(
                 "{} ({} of {COUNT}, {:.0} s left): ",
                 section.experiment.descriptor.name,
@@ -69,15 +74,17 @@ impl Sections {
             let mut warnings = Warnings::new();
             detect::warn(machine, &mut warnings);
             let came = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
-                let (least, left_ns) = (least(machine, &planned), left_ns - END * budget_ns(options));
-                if left_ns < least.0 {
+                if share_ns <= 0.0 {
                     return Err(PlacementError::BudgetOver.into());
                 }
+                let least = least(machine, &planned);
                 // A section that needs more than its share, as on a busy machine, has it from the later ones, which
                 // matter less.
-                let longest_ns = (MOST_SHARES / VISITS * limit_ns).max(least.1);
-                let end_ns = begun_ns.real() + longest_ns.min(left_ns);
-                let effort = Effort { limit_ns, checked: index == 0, begun_ns: f64::INFINITY, end_ns };
+                let longest_ns = (MOST_SHARES * share_ns).max(least.1);
+                let end_ns = begun_ns.real() + longest_ns.min(most_ns);
+                let intervals_by_ns = end_ns.min(begun_ns.real() + LATE_SHARES * share_ns);
+                let checked = index == 0;
+                let effort = Effort { limit_ns, intervals_by_ns, checked, begun_ns: f64::INFINITY, end_ns };
                 let experiment = section.experiment;
                 run_experiment(asked, machine, &mut warnings, progress, experiment, planned, effort)
             });

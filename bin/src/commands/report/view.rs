@@ -14,7 +14,7 @@ use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::conclude;
 use crate::describe::rates::{headline, times};
 use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, trust};
-use crate::error::Failure;
+use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Options;
 use crate::record::members::SECTIONS_OF;
@@ -34,13 +34,13 @@ static CONCLUSIONS: [Field; SECTIONS.len()] = [
     field!("matrix", "Summary of matrix; null if it was not measured."),
     field!("curve", "Summary of curve; null if it was not measured."),
     field!("pages", "Summary of pages; null if it was not measured."),
-    field!("residency", "Summary of residency; null if it was not measured."),
-    field!("loaded", "Summary of loaded; null if it was not measured."),
     field!("bandwidth", "Summary of bandwidth; null if it was not measured."),
-    field!("parallel", "Summary of parallel; null if it was not measured."),
-    field!("window", "Summary of window; null if it was not measured."),
-    field!("distribution", "Summary of distribution; null if it was not measured."),
     field!("cores", "Summary of cores; null if it was not measured."),
+    field!("loaded", "Summary of loaded; null if it was not measured."),
+    field!("parallel", "Summary of parallel; null if it was not measured."),
+    field!("distribution", "Summary of distribution; null if it was not measured."),
+    field!("window", "Summary of window; null if it was not measured."),
+    field!("residency", "Summary of residency; null if it was not measured."),
 ];
 
 /// The contents of a report.
@@ -273,24 +273,36 @@ pub fn missing<'f, 'a: 'f>(
             |(index, section): (usize, &Section)| Some((section.experiment.descriptor.name, failure(index)?));
         SECTIONS.iter().enumerate().filter_map(named)
     };
-    // Sections that failed for the same reason are named together.
+    let is_late = |failure: &Failure<'_>| matches!(failure, Failure::Placement(PlacementError::BudgetOver));
+    for (name, _) in failed().filter(|(_, failure)| is_late(failure)) {
+        document.missing(format_args!("{name}: {}", late(name)));
+    }
+    // Sections that failed for the same other reason are named together.
+    let failed_otherwise = || failed().filter(|(_, failure)| !is_late(failure));
     let reason = |failure: &Failure<'_>| Text::<256>::of(format_args!("{failure}"));
     let same = |one: &Failure<'_>, other: &Failure<'_>| reason(one) == reason(other);
-    for (index, (_, failure)) in failed().enumerate() {
-        if !failed().take(index).any(|(_, other)| same(other, failure)) {
-            let names = failed().filter(|(_, other)| same(other, failure)).map(|(name, _)| name);
+    for (index, (_, failure)) in failed_otherwise().enumerate() {
+        if !failed_otherwise().take(index).any(|(_, other)| same(other, failure)) {
+            let names = failed_otherwise().filter(|(_, other)| same(other, failure)).map(|(name, _)| name);
             document.missing(format_args!("{}: {failure}", joined("", ", ", names)));
         }
     }
-    let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index)).map(|(_, section)| {
-        let reason: &dyn Display = &"interrupted before the first result";
-        (section.experiment.descriptor.name, reason)
-    });
-    let failed = failed().map(|(name, failure)| (name, failure as &dyn Display));
-    document.items(Part::List(&NOT_MEASURED), failed.chain(not_begun), |document, (name, reason)| {
+    let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index));
+    let not_begun = not_begun.map(|(_, section)| (section.experiment.descriptor.name, None));
+    let failed = failed().map(|(name, failure)| (name, Some(failure)));
+    document.items(Part::List(&NOT_MEASURED), failed.chain(not_begun), |document, (name, failure)| {
         document.put(&describe::EXPERIMENT, name);
-        document.show(&REASON, reason);
+        match failure {
+            Some(failure) if is_late(failure) => document.show(&REASON, &late(name)),
+            Some(failure) => document.show(&REASON, failure),
+            None => document.put(&REASON, "interrupted before the first result"),
+        }
     });
+}
+
+/// Returns the reason for a section without time, with the command that measures it.
+fn late(name: &str) -> impl Display {
+    fmt::from_fn(move |out| write!(out, "no time was left; `latency-bench {name}` measures it"))
 }
 
 /// Maximum number of reasons; the warnings of the chapters contain all of them.
@@ -335,7 +347,9 @@ impl<'w> WholeTrust<'w> {
         };
         let groups = warnings.groups().map(|group| group.worst);
         for worst in groups.filter(|worst| worst.severity().name() == level) {
-            let shares = |warnings: &Warnings| warnings.iter().any(|other| other.code() == worst.code());
+            let is_like =
+                |other: &Warning| (other.code(), other.severity()) == (worst.code(), worst.severity());
+            let shares = |warnings: &Warnings| warnings.iter().any(is_like);
             let chapters = chapters.clone().filter(|chapter| shares(chapter)).count();
             let mut next = Some(SharedReason { worst, chapters });
             for slot in &mut found.reasons {
@@ -347,5 +361,31 @@ impl<'w> WholeTrust<'w> {
             found.more += usize::from(next.is_some());
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warning::{SeenCause, TimeLimit};
+    use latency_core::{Bytes, NodeId};
+
+    #[test]
+    fn a_reason_counts_the_chapters_in_which_it_is_as_severe() {
+        let not_reached = |size: u64, found: f64| {
+            let (from, to, size, wanted) = (NodeId(0), NodeId(0), Bytes(size), 0.01);
+            let (limit, cause) = (TimeLimit::OfRun, SeenCause::Unseen);
+            Warning::PrecisionNotReached { from, to, size, found, wanted, limit, cause }
+        };
+        let mut chapters = [(); 3].map(|()| Warnings::new());
+        chapters[0].push(not_reached(1 << 20, 0.05));
+        chapters[1].push(not_reached(1 << 21, 0.05));
+        chapters[1].push(not_reached(1 << 22, f64::NAN));
+        let mut all = Warnings::new();
+        chapters.iter().for_each(|chapter| all.pool(chapter));
+        // Three intervals are wide, and one chapter has a point without one.
+        let found = WholeTrust::of(chapters.iter(), &all);
+        let reasons = found.reasons.iter().flatten().map(|reason| reason.chapters);
+        assert!(found.level == "poor" && reasons.eq([1]), "{:?}", found.reasons);
     }
 }

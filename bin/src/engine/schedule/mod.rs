@@ -26,6 +26,7 @@ pub mod grouped;
 mod pause;
 pub mod residency;
 pub mod summariser;
+mod thin;
 pub mod undisturbed;
 pub mod visit;
 pub mod walks;
@@ -225,17 +226,22 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// The errors of [`VisitRules::visit`], including an interrupt. The rounds so far are kept.
     pub fn run(&mut self, progress: &mut Progress) -> Attempt {
         let Budget { fewest, long_visit_ns, .. } = self.budget;
+        let is_among_others = self.budget.is_among_others();
         let wanted = |state: &State, share: f64| {
             let least = match share {
                 ..1.0 => usize::MAX,
                 ..OVERTIME => fewest,
-                // Slow points must not starve quick ones of the rounds that an interval needs.
-                _ if state.visit_ns <= long_visit_ns => fewest,
+                // Slow points must not starve quick ones of the rounds that an interval needs, unless those that have no
+                // time for them are left out.
+                _ if state.visit_ns <= long_visit_ns || is_among_others => fewest,
                 _ => 1,
             };
             state.rounds < least
         };
         loop {
+            if is_among_others {
+                self.thin();
+            }
             self.pause(&wanted)?;
             if !self.go_round(progress, &wanted)? {
                 return Ok(());
@@ -335,6 +341,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         // Rewriting the chain counts as time of the point; for a large chain of small elements, it is most of that
         // time.
         state.spent_ns = spent_ns + (place.now_ns() - begun_ns);
+        state.first_ns = if state.rounds == 1 { state.spent_ns } else { state.first_ns };
         state.done |= budget.left_ns(state.spent_ns) <= 0.0;
         Ok(())
     }

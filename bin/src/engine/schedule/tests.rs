@@ -19,7 +19,7 @@ const SIZE: Bytes = Bytes(64 << 20);
 /// Nanoseconds of a curve's budget for one point.
 const SHARE_NS: f64 = 0.3e9;
 
-fn point(size: Bytes) -> Point {
+pub fn point(size: Bytes) -> Point {
     Point {
         initiator: NodeId(0),
         cpu: CpuId(0),

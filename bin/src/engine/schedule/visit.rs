@@ -29,6 +29,8 @@ pub struct State {
     pub trials: u64,
     /// Nanoseconds that the point has used.
     pub spent_ns: f64,
+    /// Nanoseconds of the first visit, with the time in which its chain was written.
+    pub first_ns: f64,
     /// Nanoseconds of the shortest visit.
     pub visit_ns: f64,
     /// True once no further visit is needed.

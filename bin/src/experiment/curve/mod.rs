@@ -22,7 +22,7 @@ use crate::describe::{Report, ReportParts, method, metrics, point, reference, sp
 use crate::engine::memory::RealSchedule;
 use crate::engine::memory::chains::Alongside;
 use crate::engine::run;
-use crate::engine::session::{Findings, Session, interrupted};
+use crate::engine::session::{Findings, Session, requested};
 use crate::error::Failure;
 use crate::machine::{Machine, Platform};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
@@ -82,9 +82,9 @@ pub const CURVE: Experiment = Experiment {
     conclude: |session, findings| {
         session.progress.say(format_args!("looking for levels"));
         let Findings { outcomes, spans, extra, .. } = findings;
-        let analysis = concluded(outcomes, spans, session.machine, extra, &interrupted);
+        let analysis = concluded(outcomes, spans, session.machine, extra, &requested);
         session.progress.clear();
-        findings.interrupted |= interrupted();
+        findings.interrupted |= requested();
         Some(analysis)
     },
     present,

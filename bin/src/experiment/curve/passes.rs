@@ -9,7 +9,7 @@ use latency_core::{Bytes, Pages, ToReal};
 use crate::analysis::tlb::{self, TlbLevels};
 use crate::describe::Report;
 use crate::describe::rates::is_wide;
-use crate::engine::session::{Findings, Session};
+use crate::engine::session::{Findings, Session, now_ns};
 use crate::engine::{run, spans};
 use crate::error::Failure;
 use crate::machine::{Machine, Platform};
@@ -60,7 +60,7 @@ pub fn tell_apart<'a>(
         return Ok(());
     }
     // One after the other, so that all of them together need no more memory than the largest.
-    for &point in &*points {
+    for &point in points.iter().take_while(|_| now_ns() < budget.intervals_by_ns + budget.after_ns) {
         let budget = budget.telling_apart(session.machine, &[point], each_ns);
         let found = run::measure(session, &[point], &budget)?;
         findings.interrupted |= found.interrupted;

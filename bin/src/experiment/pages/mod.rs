@@ -106,7 +106,8 @@ fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<It
     let largest = points.iter().map(|point| point.size).max();
     points.iter().copied().filter(move |point| {
         let is_plain = (point.order, point.stride) == (Order::Random, point.line.bytes());
-        is_plain && Some(point.size) == largest && Budget::may_tell_apart(machine, point)
+        let is_largest = Some(point.size) == largest && plan::has_pages(machine, point);
+        is_plain && is_largest && Budget::may_tell_apart(machine, point)
     })
 }
 

@@ -202,7 +202,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     let run_experiment::Planned { points, mut budget, warnings: found } = planned;
     found.iter().for_each(|warning| session.warnings.push(*warning));
     budget.translation = true;
-    budget.limit(f64::INFINITY, points.len());
+    budget.limit(f64::INFINITY, session.machine, &points);
     let mut health = Health::default();
     look(&mut health, l1_cycles, &mut core);
     budget.until_ns = budget.whole_ns;

@@ -258,7 +258,7 @@ impl Parsed {
             };
             return write(output::COLUMNS, &Shown::of(|document| whole_report::present(document, &whole)));
         }
-        let (options, arguments, _) = whole_report::asked(done.len(), options, 90e9).unwrap();
+        let (options, arguments, _) = whole_report::asked(done.len(), options, 20e9).unwrap();
         let options: &'static Options<'static> = Box::leak(Box::new(options));
         let experiment = whole_report::SECTIONS[done.len()].experiment;
         // Refused threads are the only reason for which one of them has no result.

@@ -409,6 +409,7 @@ const PLANS: &[(&str, &str, &str)] = &[
     ("cores-states", TWO, " --states --verbose --pairs=0:1,0:32"),
     ("loaded", TWO, ""),
     ("report", TWO, " --format=text --cpu=1 --pages=4k --seed=7"),
+    ("report-short", TWO, " --format=text --budget=25"),
     ("curve-limited", TWO, " --time-limit=2 --min-size=64K --max-size=1M --memnode=1 --cpunode=0"),
     ("matrix-trials", TWO, " --trials=10 --iters=100000 --order=page-local --kernel=index"),
 ];
