@@ -14,7 +14,7 @@
 
         .pushsection .text._start, "ax", @progbits
 lb_no_stack:
-        .ascii  "latency-bench: error: mmap of 4 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
+        .ascii  "latency-bench: ERROR: mmap of 4 MiB for the stack failed; raise the memory limits: ulimit -v, ulimit -d\n"
 lb_no_stack_end:
 
         .p2align 3

@@ -117,7 +117,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     let is = |command: &Command| options.experiment.descriptor.name == command.descriptor.name;
     let (is_report, expects) = (is(&REPORT), is(&EXPECT));
     if is_report {
-        options.prefer_page(Stream::Output.is_terminal());
+        options.prefer_page(Stream::Output.is_device());
     }
     let result = {
         let mut outputs = Outputs::of(&options, environment);

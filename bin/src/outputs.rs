@@ -124,7 +124,8 @@ impl<'o, 'a> Outputs<'o, 'a> {
                     && variable(b"TERM") != Some(b"dumb")
             }
         };
-        let audience = match (is_terminal, is_standard) {
+        let is_pipe = is_standard && file::identity(None, Stream::Output).is_none();
+        let audience = match (is_terminal, is_pipe) {
             (true, _) => Audience::Person,
             (false, true) => Audience::Pipe,
             (false, false) => Audience::File,

@@ -223,7 +223,7 @@ pub enum Role {
     Trust,
     /// A further finding.
     Finding,
-    /// A finding that changes no decision: on a screen, only readers who asked for everything see it.
+    /// A finding that changes no decision: on standard output, only readers who asked for everything see it.
     Aside,
     /// A part that was not measured, and the reason.
     Missing,
@@ -231,10 +231,9 @@ pub enum Role {
     Method(&'static str),
     /// The answer of a chapter, under its question; pages have a [`ChapterAnswer`](PageRole::ChapterAnswer).
     Question(&'static str),
-    /// A part of the method that a person at a terminal reads as a [`Brief`](Role::Brief) line, unless they asked for
-    /// everything.
+    /// A part of the method that standard output has as a [`Brief`](Role::Brief) line, unless everything was asked for.
     Provenance(&'static str),
-    /// The provenance in one line, for a terminal.
+    /// The provenance in one line, for standard output.
     Brief(&'static str),
     /// A detail for readers who asked for everything, under a label that may be empty.
     Detail(&'static str),

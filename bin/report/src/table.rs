@@ -135,7 +135,11 @@ impl Text<'_> {
             let is_begun = self.section.is_some();
             self.is_summed_up.get_or_insert(is_begun);
         }
-        let are_brief = self.style.terminal.audience != Audience::File && self.style.level < Level::Verbose;
+        // A brief line before it replaces the provenance.
+        let may_be_brief = self.brevity.is_some() || !matches!(role, Role::Provenance(_));
+        let are_brief = may_be_brief
+            && self.style.terminal.audience != Audience::File
+            && self.style.level < Level::Verbose;
         let Some((level, label)) = role.in_text(are_brief) else { return Ok(()) };
         if self.style.level < level || self.is_left_out() {
             return Ok(());
@@ -160,7 +164,7 @@ impl Text<'_> {
         if self.style.level < table.level || self.is_left_out() || !table.has_rows() {
             return Ok(());
         }
-        if self.is_detail(|brevity| &mut brevity.has_table) {
+        if table.level > Level::Quiet && self.is_detail(|brevity| &mut brevity.has_table) {
             return Ok(());
         }
         self.begin(PartKind::Table)?;

@@ -29,7 +29,7 @@ pub const SHOW: Command = Command {
         name: "show",
         summary: "saved results in another format",
         details: "A FILE saved with --json is shown as its run showed it, in any format. Tables, JSON lines, edited \
-                  documents and several files have values alone, and cannot be made anonymous.",
+                  documents and several files have values alone. Only a measured document can be made anonymous.",
         flags: FlagSet::of(&[FlagId::Anonymous]),
         picture: true,
         attributes: true,
@@ -53,7 +53,10 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
             let document = saved::documents::unmarked(&contents).unwrap_or_default();
             match stored::restored(document, describe::ROWS.key) {
                 Some(Restored::Whole(shown)) => {
-                    let shown = if options.anonymous { anonymous(shown) } else { shown };
+                    let shown = match options.anonymous {
+                        true => anonymous(shown).ok_or(SavedError::NotAnonymous)?,
+                        false => shown,
+                    };
                     return Ok(CommandResult { shown, is_whole: true, failure: None });
                 }
                 kept => is_changed = kept.is_some(),

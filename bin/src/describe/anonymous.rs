@@ -3,14 +3,20 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::typed::LeftOut;
+use super::typed::{self, LeftOut};
 use crate::record::columns;
 use crate::record::members::{BOOT_ID, COMMAND, HOST, HOST_NAME, LABELS};
 use latency_report::{PageRole, Part, Role, Shown, ShownPart, Value};
 
-/// Returns a result without the name, the boot ID and the labels of its host, and without the names of files.
-pub fn anonymous(shown: Shown) -> Shown {
-    let (mut kept, mut names) = (Shown::new(), Vec::new());
+/// Returns a measured result without the name, the boot ID and the labels of its host, and without the names of files;
+/// `None` for a result of a command, which has names in its sentences and tables.
+pub fn anonymous(shown: Shown) -> Option<Shown> {
+    let is_host =
+        |part: &ShownPart| matches!(part, ShownPart::Begin(Part::Object(field)) if field.key == HOST.key);
+    if !shown.entries().iter().any(is_host) {
+        return None;
+    }
+    let (mut kept, mut names, mut command) = (Shown::new(), Vec::new(), Vec::new());
     let mut containers: Vec<&str> = Vec::new();
     let mut left_out = LeftOut::IDENTITY;
     for mut entry in shown.into_entries() {
@@ -32,8 +38,14 @@ pub fn anonymous(shown: Shown) -> Shown {
                 }
                 (within, _) if within == LABELS.key => continue,
                 (within, _) if within == COMMAND.key && !left_out.keeps(word.as_bytes()) => continue,
+                (within, _) if within == COMMAND.key => command.push(word.clone()),
                 _ => {}
             },
+            ShownPart::Sentence(Role::Page(PageRole::Command), words) => {
+                let typed = typed::typed(&mut command.iter().map(String::as_bytes));
+                command.clear();
+                *words = String::from(typed.trim_start());
+            }
             ShownPart::Sentence(Role::Page(PageRole::Origin), words) => {
                 let name = names.iter().filter(|name| !name.is_empty());
                 let when = |name: &String| words.strip_prefix(name.as_str())?.strip_prefix(", ");
@@ -45,5 +57,5 @@ pub fn anonymous(shown: Shown) -> Shown {
         }
         kept.push(entry);
     }
-    kept
+    Some(kept)
 }

@@ -150,6 +150,7 @@ pub fn report(document: &mut Shown, report: &Report<'_, '_>, parts: ReportParts)
     trust::answer(document, report, parts.answer);
     trust::line(document, report);
     method::brief(document, report);
+    trust::other_reasons(document, report.warnings);
     document.append(parts.evidence);
     method::ending(document, report);
     document.append(parts.data);
@@ -197,8 +198,10 @@ pub fn command(document: &mut Shown, arguments: Arguments, is_anonymous: bool) {
             false => arguments.for_each(&mut put),
         }
     });
-    document
-        .sentence(Role::Page(PageRole::Command), format_args!("latency-bench{}", typed::typed(repeated())));
+    document.sentence(
+        Role::Page(PageRole::Command),
+        format_args!("latency-bench{}", typed::typed(&mut repeated())),
+    );
 }
 
 /// Describes how the measuring CPUs were chosen.

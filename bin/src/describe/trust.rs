@@ -2,8 +2,9 @@
 //! not proven.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
-use latency_core::Estimate;
+use latency_core::{Estimate, joined};
 
 use super::rates::{confidence, headline, optional};
 use super::{Report, reference};
@@ -20,6 +21,9 @@ fields! {
     SLOWED_BYTES "working_set_bytes" "Working set of the point in L1 during which the core was slowed, in bytes; only in `core-slowed`.";
     SLOWED_CYCLES "core_cycles" "Core cycles of this point, which are not a whole number; only in `core-slowed`.";
 }
+
+/// Maximum number of reasons in the line with the trust.
+const MOST_REASONS: usize = 2;
 
 /// Describes the trust in a result.
 pub fn trust(document: &mut Shown, warnings: &Warnings) {
@@ -88,6 +92,13 @@ pub fn line(document: &mut Shown, report: &Report<'_, '_>) {
     );
 }
 
+/// Writes the reasons that the line with the trust leaves out.
+pub fn other_reasons(document: &mut Shown, warnings: &Warnings) {
+    if let Some(others @ [_, ..]) = in_words(warnings).get(MOST_REASONS..) {
+        document.say(Role::Provenance("Other reasons"), &listing(others));
+    }
+}
+
 /// Writes a figure for the top of a page: an estimate with its interval (which replaces the number if it is wide), in a
 /// unit that consists of `ones`, the trust in it, and the range that is published for its quantity.
 pub fn figure(
@@ -135,22 +146,32 @@ fn reasons(warnings: &Warnings) -> impl Iterator<Item = WarningGroup<'_>> {
 
 /// Returns the reasons after a colon.
 fn listed(warnings: &Warnings) -> String {
-    /// The maximum number of reasons in the line; all of them are in the warnings.
-    const MOST: usize = 2;
-    let mut listed = String::new();
-    let mut before = ": ";
-    for WarningGroup { worst, count } in reasons(warnings).take(MOST) {
-        listed += &format!("{before}{}", worst.reason());
-        if count > 1 {
-            listed += &format!(" ({count} warnings of this kind)");
-        }
-        before = "; ";
+    let all = in_words(warnings);
+    let more = all.len().saturating_sub(MOST_REASONS) + warnings.dropped();
+    let first = listing(all.get(..MOST_REASONS).unwrap_or(&all));
+    match (all.is_empty(), more) {
+        (true, 0) => String::new(),
+        (_, 0) => format!(": {first}"),
+        _ => format!(": {first}; and {more} more"),
     }
-    let more = reasons(warnings).count().saturating_sub(MOST) + warnings.dropped();
-    if more > 0 {
-        listed += &format!("{before}and {more} more");
+}
+
+/// Returns reasons with a semicolon between them.
+fn listing(reasons: &[String]) -> String {
+    format!("{}", joined("", "; ", reasons.iter()))
+}
+
+/// Returns the reasons in words.
+fn in_words(warnings: &Warnings) -> Vec<String> {
+    reasons(warnings).map(reason).collect()
+}
+
+/// Returns the words of a reason, with the number of its warnings.
+fn reason(WarningGroup { worst, count }: WarningGroup<'_>) -> String {
+    match count {
+        1 => format!("{}", worst.reason()),
+        _ => format!("{} ({count} warnings of this kind)", worst.reason()),
     }
-    listed
 }
 
 /// Writes the answer. The first conclusion of an unreliable result begins with "Inconclusive".

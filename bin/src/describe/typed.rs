@@ -44,7 +44,7 @@ pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]
 }
 
 /// Returns arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
-pub fn typed<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> String {
+pub fn typed<'a>(arguments: &mut dyn Iterator<Item = &'a [u8]>) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=,:@%+".contains(byte);
     let quoted = |argument: &[u8]| {
         let text = String::from_utf8_lossy(argument);
@@ -78,7 +78,7 @@ mod tests {
             (b"curve\0--order=random\0", " curve --order=random"),
             (b"--output\0x.svg\0", ""),
         ] {
-            assert_eq!(super::typed(without_files(Arguments::packed(typed))), shown);
+            assert_eq!(super::typed(&mut without_files(Arguments::packed(typed))), shown);
         }
     }
 
@@ -91,7 +91,7 @@ mod tests {
             (b"\xff\0", " '\u{fffd}'"),
             (b"", ""),
         ] {
-            assert_eq!(super::typed(Arguments::packed(typed)), shown);
+            assert_eq!(super::typed(&mut Arguments::packed(typed)), shown);
         }
     }
 }

@@ -83,7 +83,7 @@ messages! {
         /// Results without a picture; `drawn` states which results have one.
         NoPicture { drawn: &'static str } => "only {drawn} in a picture; use --format=text or html";
         /// Results whose names of hosts and files cannot be told from other words.
-        NotAnonymous => "only one document saved with --json can be made anonymous; show each of them alone";
+        NotAnonymous => "only one measured result saved with --json can be made anonymous; show each of them alone";
     }
 }
 

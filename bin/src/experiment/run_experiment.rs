@@ -227,8 +227,9 @@ fn measured<'a>(
     budget.limit(effort.limit_ns, machine, points);
     // A section of a report has a part of the report's budget.
     let of_run = options.whole_ns().is_finite() && options.whole_ns() <= budget.whole_ns;
+    let is_point = options.given.contains(FlagId::TimeLimit) && options.point_limit_ns() < options.whole_ns();
     let of_report = effort.intervals_by_ns.is_finite();
-    if of_report || of_run && !options.given.contains(FlagId::TimeLimit) {
+    if of_report || of_run && !is_point {
         session.noted.limit = TimeLimit::OfRun;
     }
     if machine.processor.platform != Platform::Emulated {

@@ -160,13 +160,11 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>) 
     buffers(document, found);
     if let Some(WorkReach { hidden, exposed }) = found.work {
         let end = optional(exposed, |exposed, out| write!(out, "; with {exposed} they begin to serialize"));
-        match hidden {
-            0 => document.aside(format_args!(
-                "Loads no longer overlap with any dependent instruction between them{end}."
-            )),
-            _ => document.aside(format_args!(
+        // Where no amount is known to be hidden, the smaller ones are undecided.
+        if hidden > 0 {
+            document.aside(format_args!(
                 "Loads still overlap with up to {hidden} dependent instructions between them{end}."
-            )),
+            ));
         }
     }
     match found.prefetch {

@@ -161,10 +161,18 @@ impl SeenCause {
     pub(super) const fn seen(self) -> &'static str {
         match self {
             SeenCause::Unseen | SeenCause::Virtual => "",
-            SeenCause::BusySibling => " (its SMT sibling was busy)",
-            SeenCause::OtherWork => " (other processes used this CPU)",
-            SeenCause::Stolen => " (the hypervisor withheld this CPU)",
+            SeenCause::BusySibling => " (the SMT sibling was busy)",
+            SeenCause::OtherWork => " (other processes ran there)",
+            SeenCause::Stolen => " (the hypervisor withheld CPU time)",
             SeenCause::Clock => " (the core clock changed)",
+        }
+    }
+
+    /// Returns the cause as far as it was seen on this machine.
+    pub(super) const fn here(self) -> SeenCause {
+        match self {
+            SeenCause::Virtual => SeenCause::Unseen,
+            seen => seen,
         }
     }
 

@@ -215,7 +215,13 @@ impl Warnings {
                 Severity::Note => writeln!(out, "latency-bench: note: {group}")?,
                 _ if is_short && shown == MOST_SHOWN => more += 1,
                 _ if is_short => {
-                    writeln!(out, "{WARNING}{}; {}", group.worst.reason(), group.worst.remedy())?;
+                    let WarningGroup { worst, count } = group;
+                    let worst_of =
+                        fmt::from_fn(
+                            |out| if count > 1 { write!(out, " (worst of {count})") } else { Ok(()) },
+                        );
+                    let about = worst.facts().about;
+                    writeln!(out, "{WARNING}{about}{}{worst_of}; {}", worst.reason(), worst.remedy())?;
                     shown += 1;
                 }
                 Severity::Fair | Severity::Poor => writeln!(out, "{WARNING}{group}")?,

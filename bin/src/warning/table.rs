@@ -260,7 +260,7 @@ warnings! {
     /// Pages left the target while they were measured.
     PagesMoved { node: NodeId, pages: u64 } = "pages-moved" => Poor, Node(node), pages.real();
         "{pages} page{s} migrated off node {node}", " during the run";
-        "rerun without the program that migrates pages, or with reserved pages (--pages=2m)"; where s = plural(pages);
+        "use reserved pages (--pages=2m), which the kernel does not move"; where s = plural(pages);
     /// The kernel merged or split huge pages while they were measured.
     HugePagesChanged { node: NodeId, before: Bytes, after: Bytes, mapped: Bytes } = "huge-pages-changed"
         => graded(before.0.abs_diff(after.0).real() / mapped.0.real(), MUCH_OF_HUGE_PAGES), Node(node);
@@ -530,7 +530,7 @@ warnings! {
     /// The rate of the generators did not become steady in this number of the visits.
     NotSettled { windows: u64, of: u64, cause: SeenCause } = "not-settled" => Fair;
         "generators had no steady rate at the start of {windows} of {of} runs";
-        "{remedy}"; where remedy = cause.remedy("rerun; if it recurs, use other CPUs (--load-cpus=LIST)");
+        "{remedy}"; where remedy = cause.here().remedy("rerun; if it recurs, use other CPUs (--load-cpus=LIST)");
     /// A quota of CPU time stopped all threads in this number of the visits.
     Throttled { windows: u64, of: u64 } = "throttled" => Poor;
         "the CPU quota throttled the generators in {windows} of {of} runs";
@@ -548,7 +548,7 @@ warnings! {
         "generators delivered only {delivered:.2} of the requested {offered:.2} GB/s",
         ", although memory was not saturated";
         "{remedy}"; where delivered = delivered / 1e9, offered = offered / 1e9,
-            remedy = cause.remedy("use more CPUs (--load-cpus=LIST)");
+            remedy = cause.here().remedy("use more CPUs (--load-cpus=LIST)");
     /// Memory has a higher latency when idle than under a load, in bytes per second.
     IdleMemorySlower { node: NodeId, idle: Picoseconds, loaded: Picoseconds, rate: f64 } = "idle-memory-slower"
         => Note, Node(node);
@@ -568,14 +568,12 @@ warnings! {
     VcpusMayShareCore = "vcpus-may-share-a-core" => Note;
         "the hypervisor hides the core topology: two vCPUs may be SMT siblings";
         "configure the hypervisor to expose the topology";
-    /// The latency between two CPUs on separate reported cores is as low as between threads of one core.
-    TopologyDoubtful { a: CpuId, b: CpuId, ns: f64, guest: bool } = "topology-doubtful" => Fair;
+    /// In a virtual machine, the latency between two CPUs on separate reported cores is as low as between threads of one
+    /// core.
+    TopologyDoubtful { a: CpuId, b: CpuId, ns: f64 } = "topology-doubtful" => Fair;
         "CPUs {a} and {b} look like SMT siblings",
         " ({ns:.1} ns core to core), although the system reports separate cores";
-        "{remedy}"; where remedy = match guest {
-            true => "configure the hypervisor to expose the topology",
-            false => "update the firmware, which reports the topology",
-        };
+        "configure the hypervisor to expose the topology";
     /// There is no time for all pairs of CPUs, so only a few of each class are measured.
     PairsOfClasses { of: u32 } = "pairs-of-classes" => Note;
         "not all {of} pairs fit the time budget: sampling a few pairs per class";
@@ -600,9 +598,13 @@ warnings! {
         "measured only {finished} of {planned} point{s}", " before the interruption";
         "rerun without interrupting to measure the remaining points"; where s = plural(planned);
     /// The time limit of the whole run ended it before all points were measured as planned.
-    BudgetOver { finished: u32, planned: u32 } = "budget-over" => Fair;
-        "the budget was over before the end", ": measured {finished} of {planned} point{s}";
-        "increase --budget"; where s = plural(planned);
+    BudgetOver { finished: u32, planned: u32 } = "budget-over"
+        if finished < planned => Fair;
+        "no time for {left} of {planned} point{s}", ", which were not measured";
+        "increase --budget"; where left = planned - finished, s = plural(planned);
+        => Fair;
+        "the budget was over before the end";
+        "increase --budget";
 }
 
 /// Returns the severity of a cache that may hold most of the working set: it decides the latency, whoever chose the size.

@@ -198,8 +198,7 @@ fn every() -> Vec<Warning> {
         },
         Warning::LittleImplausible { lines: 180.0 },
         Warning::OverBudget { from, to, kind: "2:1", seconds: 5.0 },
-        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2, guest: false },
-        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2, guest: true },
+        Warning::TopologyDoubtful { a: CpuId(0), b: CpuId(5), ns: 14.2 },
         Warning::PairsOfClasses { of: 6_216 },
         Warning::FirmwareLatencyDiffers {
             node,
@@ -211,6 +210,7 @@ fn every() -> Vec<Warning> {
         Warning::TierContradiction { tier: 4, fast: from, slow: to, ratio: 1.8 },
         Warning::Partial { finished: 3, planned: 9 },
         Warning::BudgetOver { finished: 3, planned: 9 },
+        Warning::BudgetOver { finished: 9, planned: 9 },
     ]
 }
 
@@ -299,15 +299,15 @@ fn assert_plain_texts() {
 /// remedy with the word belongs to a warning with one of them.
 const SHOWN_BY: [(&str, &[&str]); 16] = [
     ("other processes", &["OtherWork"]),
-    ("program", &["migrated"]),
+    ("program", &["ThreadMoved", "GeneratorMoved"]),
     ("idle CPU", &["OtherWork"]),
     ("sibling", &["BusySibling", "SMT sibling"]),
     ("dedicated", &["Virtual", "Stolen", "Neighbours", "NotQuiet"]),
-    ("hypervisor", &["guest: true", "Hidden", "Stolen", "hypervisor"]),
+    ("hypervisor", &["TopologyDoubtful", "Hidden", "Stolen", "hypervisor"]),
     ("frequency", &["Clock", "governor", "least: "]),
-    ("firmware", &["guest: false", "packages", "firmware", "tier"]),
+    ("firmware", &["packages", "firmware", "tier"]),
     ("--time-limit", &["limit: OfPoint"]),
-    ("--budget", &["limit: OfRun", "seconds: ", "time budget", "the budget was over"]),
+    ("--budget", &["limit: OfRun", "seconds: ", "time budget", "BudgetOver"]),
     ("numa_balancing", &["NumaBalancing"]),
     ("cpu.max", &["quota"]),
     ("cpuset", &["cpuset", "skipping node", "migrated"]),

@@ -41,12 +41,17 @@ impl Stream {
         unsafe { BorrowedFd::borrow_raw(number) }
     }
 
-    /// Returns true if the stream is a terminal, so that a person probably reads it.
-    pub fn is_terminal(self) -> bool {
-        !IS_CONSOLE.load(Ordering::Relaxed) && isatty(self.descriptor())
+    /// Returns true if the stream is a terminal or the console of a machine.
+    pub fn is_device(self) -> bool {
+        isatty(self.descriptor())
     }
 
-    /// Returns the columns of the terminal; `None` if the stream is not a terminal or its width is unknown.
+    /// Returns true if the stream is a terminal, so that a person probably reads it.
+    pub fn is_terminal(self) -> bool {
+        !IS_CONSOLE.load(Ordering::Relaxed) && self.is_device()
+    }
+
+    /// Returns the columns of the terminal; `None` if the stream has none.
     pub fn width(self) -> Option<u16> {
         tcgetwinsize(self.descriptor()).ok().map(|size| size.ws_col).filter(|&columns| columns > 0)
     }

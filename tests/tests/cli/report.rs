@@ -56,14 +56,14 @@ fn an_interrupt_keeps_finished_parts_and_names_the_rest() {
     retried("report::an_interrupt_keeps_finished_parts_and_names_the_rest", |_| {
         let directory = Directory::new("report-interrupted");
         let path = directory.path().join("page.html");
-        for (words, last) in [("pages (3", "curve"), ("window (8", "loaded")] {
+        for (words, last) in [("pages (3", "curve"), ("parallel (7", "loaded")] {
             let found = interrupted(&directory, &["--output=page.html"], words);
             found.expect_status(130).expect_error("interrupted");
             let page = fs::read_to_string(&path).expect("the page");
             assert!(page.ends_with("</html>\n") && page.contains("Partial: interrupted"), "{found}");
             let (_, names) = page.split_once("Partial: interrupted before ").expect("what is missing");
             let names = names.split_once('.').expect("a sentence").0;
-            assert!(names.ends_with("cores") && !names.contains(last), "{names}");
+            assert!(names.ends_with("residency") && !names.contains(last), "{names}");
             assert_eq!(directory.names(), ["page.html"]);
         }
     });

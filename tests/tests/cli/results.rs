@@ -32,9 +32,9 @@ fn quiet_prints_only_the_pairs() {
 
 #[test]
 fn text_shows_the_uncertainty() {
-    let plain = ["Node 0 ", "Trust: ", "Memory: ", "Method: ", "Self-test: "];
-    let all = ["Placement: ", "Clock: ", "Prefetchers: "];
-    for (more, labels) in [(&[][..], &plain[..]), (&["--verbose"], &plain), (&["--verbose"], &all)] {
+    let brief = ["Node 0 ", "Trust: ", "Verified: "];
+    let all = ["Trust: ", "Memory: ", "Method: ", "Self-test: ", "Placement: ", "Clock: ", "Prefetchers: "];
+    for (more, labels) in [(&[][..], &brief[..]), (&["--verbose"], &all)] {
         let found = run(&small(&[&["--cpunode=0", "--memnode=0"], more].concat()));
         found.expect_status(0);
         for label in labels {

@@ -22,9 +22,9 @@ fn two_nodes_as_text() {
         let console = uniform(2).boot(&options(&["--pages=4k"]));
         console.expect_status(0).expect_line("emulated");
         assert_pair_lines(&console, &combinations(&[0, 1], &[0, 1]));
-        // The console is a terminal, where the answer and the trust come before the pairs.
-        let (answer, pairs) = console.text.split_once("Trust: ").expect("the trust");
-        let is_first = answer.contains(" local (") && pairs.contains("\nNode 0 -> Node 0: ");
+        // Programs read the console, where the pairs come before the answer and the trust.
+        let (pairs, answer) = console.text.split_once(" local (").expect("the answer");
+        let is_first = pairs.contains("Node 1 -> Node 1: ") && answer.contains("\nTrust: ");
         assert!(is_first, "{}", console.framed());
     });
 }

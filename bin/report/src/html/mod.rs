@@ -358,10 +358,13 @@ impl Page<'_> {
         if has_tables {
             of.tables(self.out, [""; 2], false)?;
         }
-        // The trust in a chapter has the reasons already.
+        // The trust in a chapter has the worst reasons already.
         let warnings = match of.number {
             0 => ["<h2>Warnings</h2>\n<dl class=\"warnings\">\n", "</dl>\n"],
-            _ => ["<details>\n<summary>Warnings</summary>\n<dl class=\"warnings\">\n", "</dl>\n</details>\n"],
+            _ => [
+                "<details class=\"noted\">\n<summary>Warnings</summary>\n<dl class=\"warnings\">\n",
+                "</dl>\n</details>\n",
+            ],
         };
         self.framed(warnings, of.list(PageList::Warnings))?;
         self.framed([&heading(of.number, "Not measured", ""), ""], of.list(PageList::Missing))

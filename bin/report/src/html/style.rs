@@ -90,7 +90,8 @@ figure,tr,dt{break-inside:avoid}
 h2,h3{break-after:avoid}
 .scroll,figure{overflow:visible}
 th,td{padding:.12rem .45rem;white-space:normal}
-details:not([open]){display:none}
+details:not([open]):not(.noted){display:none}
+.noted::details-content{content-visibility:visible}
 }
 ";
 

@@ -38,10 +38,10 @@ fn bounded(pair: &PointPair) -> Option<Interval> {
     (pair.interval.low.is_finite() && pair.interval.high.is_finite()).then_some(pair.interval)
 }
 
-/// Returns the interval of a ratio for people; `None` if it says nothing because one end is a large multiple.
+/// Returns the interval of a ratio for people; `None` if it says nothing because one end is a large multiple of the other.
 fn telling(pair: &PointPair) -> Option<Interval> {
     const LARGEST: f64 = 10.0;
-    bounded(pair).filter(|interval| interval.low > 1.0 / LARGEST && interval.high < LARGEST)
+    bounded(pair).filter(|interval| interval.high < LARGEST * interval.low)
 }
 
 /// The value of one side of a point.

@@ -212,9 +212,9 @@ impl Needs {
         own.map_or(0.0, |(need_ns, section)| need_ns + (left_ns - needs_ns) * section.weight / weights)
     }
 
-    /// Returns the need of all sections together.
-    pub fn sum(&self) -> f64 {
-        self.0.iter().sum()
+    /// Returns the need of the first section.
+    pub fn least_ns(&self) -> f64 {
+        self.0.first().copied().unwrap_or_default()
     }
 }
 

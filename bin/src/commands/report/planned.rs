@@ -35,8 +35,8 @@ impl Plans {
         let mut plans = Plans { sections: Vec::new(), takes: Range::ZERO };
         let mut left_ns = budget_ns(options);
         let needs = Needs::of(options, machine)?;
-        if needs.share_ns(0, left_ns) <= 0.0 {
-            let seconds = math::whole(needs.sum() / 1e9) + 1;
+        if needs.share_ns(0, left_ns - END * budget_ns(options)) <= 0.0 {
+            let seconds = math::whole(needs.least_ns() / (1.0 - END) / 1e9) + 1;
             return Err(PlacementError::BudgetTooShort { seconds }.into());
         }
         for (index, section) in SECTIONS.iter().enumerate() {

@@ -214,10 +214,9 @@ pub fn cause(found: Option<&Conditions>, platform: Platform) -> SeenCause {
         () if seen(found.and_then(|found| found.sibling_busy_share), SOME_OF_SIBLING) => {
             SeenCause::BusySibling
         }
-        () if seen(found.and_then(|found| found.other_work_share), SOME_OTHER_WORK) => SeenCause::OtherWork,
         () if seen(on_cpus(OTHER_WORK), SOME_OTHER_WORK) => SeenCause::OtherWork,
         () if seen(on_cpus(STOLEN), SOME_OTHER_WORK) => SeenCause::Stolen,
-        () if clocks.is_some_and(is_unsteady) => SeenCause::Clock,
+        () if platform != Platform::Emulated && clocks.is_some_and(is_unsteady) => SeenCause::Clock,
         () if platform == Platform::Virtual => SeenCause::Virtual,
         () => SeenCause::Unseen,
     }
@@ -268,7 +267,6 @@ mod tests {
         for (found, expected) in [
             (quiet, SeenCause::Unseen),
             (unknown, SeenCause::Unseen),
-            (Conditions { other_work_share: Some(0.2), ..quiet }, SeenCause::OtherWork),
             (Conditions { cpus: one(0.5, 0.0, f64::NAN), ..quiet }, SeenCause::OtherWork),
             (Conditions { cpus: one(0.0, 0.1, f64::NAN), ..quiet }, SeenCause::Stolen),
             (Conditions { sibling_busy_share: Some(0.4), ..clock }, SeenCause::BusySibling),

@@ -13,7 +13,6 @@ use crate::analysis::cores::{CoresConclusion, CpuPair, SharingClass, conclude, d
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, ReportParts, metrics, point};
 use crate::engine::with_partners::measure_with_partners;
-use crate::machine::Platform;
 use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
 use crate::plan::{Budget, cores};
 use crate::record::members::{ATOMICS, CLASSES, CORE_TYPES};
@@ -48,8 +47,7 @@ pub const CORES: Experiment = Experiment {
         let unknown = cores::core_unknown(session.machine);
         if let Some(pair) = doubtful(&findings.outcomes).filter(|_| unknown) {
             let CpuPair { a, with, .. } = pair;
-            let guest = session.machine.processor.platform == Platform::Virtual;
-            session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns(), guest });
+            session.warnings.push(Warning::TopologyDoubtful { a, b: with.partner, ns: pair.ns() });
         }
         None
     },

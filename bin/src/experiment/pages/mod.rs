@@ -9,7 +9,7 @@ use latency_core::{Bytes, PageSize, Pages, ToReal};
 use super::{Experiment, gathered};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::engine::run;
-use crate::engine::session::{Findings, Session};
+use crate::engine::session::{Findings, Session, now_ns};
 use crate::engine::spans::walk_spans;
 use crate::error::Failure;
 use crate::machine::Machine;
@@ -120,7 +120,8 @@ fn tell_apart<'a>(
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     let points = Table::of(measured.map(|outcome| outcome.point))?;
     let points = Table::of(told_apart(session.machine, &points))?;
-    if points.is_empty() || session.timer.counter().is_none_or(Counter::is_coarse) {
+    let is_over = now_ns() >= budget.intervals_by_ns + budget.after_ns;
+    if points.is_empty() || is_over || session.timer.counter().is_none_or(Counter::is_coarse) {
         return Ok(());
     }
     let budget = budget.telling_apart(session.machine, &points, APART_VISITS_NS);

@@ -235,9 +235,10 @@ fn saves(table: &mut ShownTable, ratio: Option<Estimate>) {
     const ALIKE: f64 = 1.02;
     let Some(ratio) = ratio else { return table.text("-") };
     let saved = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
-    let ends = method::optional(ratio.interval, |Interval { low, high }, out| {
-        write!(out, " ({:.0} to {:.0})", saved(low), saved(high))
-    });
+    let ends = method::optional(
+        ratio.interval.filter(|interval| interval.low > 0.0),
+        |Interval { low, high }, out| write!(out, " ({:.0} to {:.0})", saved(low), saved(high)),
+    );
     match ratio.side(ALIKE) {
         Side::Above => table.cell(format_args!("{:.0}%{ends}", saved(ratio.value))),
         // Page walks cannot make larger pages slower, so that other differences were larger.
@@ -295,8 +296,8 @@ fn beside_data(
 }
 
 /// Describes the kinds of pages that could not be measured, with their remedies.
-fn missing(document: &mut Shown, PagesView { walks, .. }: &PagesView<'_, '_>) {
-    for pages in &walks.kinds {
+fn missing(document: &mut Shown, PagesView { walks, had, .. }: &PagesView<'_, '_>) {
+    for pages in walks.kinds.iter().filter(|pages| !had.contains(pages)) {
         let refused = walks.random(*pages).find_map(|outcome| match outcome.result {
             Err(Exclusion::Placement(error)) => Some(error),
             _ => None,
