@@ -44,7 +44,7 @@ pub fn without_files(arguments: Arguments) -> impl Iterator<Item = &'static [u8]
 }
 
 /// Returns arguments, each after a blank and quoted if necessary. Bytes that are not UTF-8 become U+FFFD.
-pub fn typed<'a>(arguments: &mut dyn Iterator<Item = &'a [u8]>) -> String {
+pub fn typed(arguments: &mut dyn Iterator<Item = &[u8]>) -> String {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=,:@%+".contains(byte);
     let quoted = |argument: &[u8]| {
         let text = String::from_utf8_lossy(argument);
