@@ -36,6 +36,9 @@ const FEWEST_STEPS: f64 = 100.0;
 /// Minimum working set, in memory-side caches, that measures memory itself: these caches are direct-mapped, so four
 /// lines that share a place in one evict each other before a lap comes back to them.
 const SIDE_CACHES: u64 = 4;
+/// Maximum ratio of rounds to a single first pass at which a cache serves some of a set: a pass of some milliseconds is
+/// one moment, in which neighbours may raise the latency by 15 %, and lines that a cache serves lower it much more.
+const ONE_PASS: f64 = 0.8;
 /// Maximum points that warnings name one by one; for more points, and for pairs of CPUs, warnings give the number.
 const FEW_POINTS: usize = 16;
 
@@ -300,7 +303,7 @@ pub fn warn_of_hits(
         if machine.cache_that_holds(size).is_some() {
             continue;
         }
-        let (mut passes, mut hits, mut holds, mut told) = (0, 0, 0, None);
+        let (mut passes, mut moments, mut hits, mut holds, mut told) = (0, 0, 0, 0, None);
         for (other, measured) in measured(outcomes) {
             let random = matches!(
                 (other.walk, other.order),
@@ -308,6 +311,7 @@ pub fn warn_of_hits(
             );
             let alike = random && (other.initiator, other.size) == (point.initiator, size);
             passes += usize::from(alike && measured.warm_up.passes > 0);
+            moments += if alike { measured.warm_up.passes } else { 0 };
             if let Some(cold) = served(measured).filter(|_| alike) {
                 hits += 1;
                 holds += usize::from(holds_much(measured, cold));
@@ -317,6 +321,10 @@ pub fn warn_of_hits(
         let Some(both) = told.filter(|_| 2 * hits > passes) else { continue };
         let is_clear = machine.is_clear(size);
         let again = repeat.filter(|repeat| repeat.size == size).and_then(|repeat| repeat.served);
+        let is_alone = moments == 1 && !machine.is_served(size) && again != Some(true);
+        if is_alone && both.1 > ONE_PASS * both.0 {
+            continue;
+        }
         let here = outcomes.first().is_some_and(|first| first.point.initiator == point.initiator);
         if here && (is_clear || again == Some(false)) {
             continue;
