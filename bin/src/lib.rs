@@ -119,6 +119,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
     if is_report {
         options.prefer_page(Stream::Output.is_device());
     }
+    options.answer_on(Stream::Output.is_terminal());
     let result = {
         let mut outputs = Outputs::of(&options, environment);
         if options.help.is_some() || options.version {

@@ -88,6 +88,16 @@ impl<'a> Options<'a> {
         self.push_output(b"-", format);
     }
 
+    /// Adds the text on a terminal to the files of a measurement: who waits for it sees the answer.
+    pub fn answer_on(&mut self, is_terminal: bool) {
+        let is_run = self.experiment.descriptor.measures() && self.operands().is_empty();
+        let files_alone = self.outputs.iter().all(|output| output.path.is_some());
+        let text = self.formats.iter().find(|format| format.purpose == Purpose::Terminal);
+        if let Some(text) = text.filter(|_| is_terminal && is_run && files_alone && !self.quiet) {
+            self.push_output(b"-", text);
+        }
+    }
+
     /// Writes `page` wherever the user chose no format, except to a standard output that is a terminal.
     pub fn prefer_page(&mut self, is_terminal: bool) {
         let (formats, is_named) = (self.formats, self.names_a_format());

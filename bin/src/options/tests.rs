@@ -419,6 +419,22 @@ fn the_extension_chooses_the_format_if_none_is_given() {
     assert!(parsed(&["curve", "-o", "r.svg"]).is_err(), "it has no picture");
 }
 
+#[test]
+fn a_terminal_shows_the_answer_of_a_measurement_whose_results_are_files() {
+    for (arguments, is_terminal, shown) in [
+        (&["-o", "a.json", "-o", "b.svg"][..], true, "json:a.json svg:b.svg text"),
+        (&["-o", "a.json"], false, "json:a.json"),
+        (&["-o", "a.json", "--quiet"], true, "json:a.json"),
+        (&["-o", "a.json", "-o", "-"], true, "json:a.json text"),
+        (&["--json"], true, "json"),
+        (&["compare", "a", "b", "-o", "c.json"], true, "json:c.json"),
+    ] {
+        let mut options = parsed(arguments).unwrap();
+        options.answer_on(is_terminal);
+        assert_eq!(outputs(&options), shown, "{arguments:?}");
+    }
+}
+
 /// Returns the outputs of a run, such as `json:a.json text`.
 fn outputs(options: &Options<'_>) -> String {
     let shown = |output: &Output<'_>| {
