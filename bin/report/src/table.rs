@@ -164,7 +164,8 @@ impl Text<'_> {
         if self.style.level < table.level || self.is_left_out() || !table.has_rows() {
             return Ok(());
         }
-        if table.level > Level::Quiet && self.is_detail(|brevity| &mut brevity.has_table) {
+        let is_detail = self.is_detail(|brevity| &mut brevity.has_table);
+        if is_detail && table.level > Level::Quiet {
             return Ok(());
         }
         self.begin(PartKind::Table)?;

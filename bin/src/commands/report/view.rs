@@ -137,7 +137,7 @@ fn verdict(document: &mut Shown, whole: &Whole<'_, '_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(report.outcomes, &report.machine.topology));
     let included = match found.as_ref().is_none_or(|found| found.of_memory) {
-        true => "",
+        true => ", without address translation",
         false => ", address translation included",
     };
     match found.map(|found| (found.means.local, found.means.remote())) {
@@ -242,7 +242,7 @@ fn answers(document: &mut Shown, whole: &Whole<'_, '_>, chapters: &[Shown], is_s
         let answer = answer(chapter);
         let label = if answer.starts_with(section.question) { "" } else { section.question };
         let [open, unlike, close] = match level {
-            level if level != "good" && !is_shared => [" [", level, "]"],
+            level if !is_shared => [" [", level, "]"],
             _ => [""; 3],
         };
         document.sentence(Role::Question(label), format_args!("{answer}{open}{unlike}{close}"));
