@@ -370,7 +370,7 @@ fn perform_all(
         return outputs.save(output::COLUMNS, [false; 2], &shown);
     }
     say_time(options, plans.takes, messages);
-    let sections = Sections::run(options, machine, &mut Progress::new(options.progress), &now)?;
+    let sections = Sections::run(options, machine, &plans.needs, &mut Progress::new(options.progress), &now)?;
     let whole = Whole {
         options,
         machine,

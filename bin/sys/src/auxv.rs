@@ -16,8 +16,8 @@ const PAGE_SIZE: usize = 6;
 /// `AT_HWCAP`.
 const HARDWARE_CAPABILITIES: usize = 16;
 
-/// The kept values; 0 if the vector was not passed, as in tests of other packages. They are written before other threads exist, and order
-/// nothing.
+/// The kept values; 0 if the vector was not passed, as in tests of other packages. They are written before other threads
+/// exist, and order nothing.
 static PAGE: AtomicU64 = AtomicU64::new(0);
 static CAPABILITIES: AtomicU64 = AtomicU64::new(0);
 

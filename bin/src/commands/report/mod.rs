@@ -41,7 +41,8 @@ pub const REPORT: Command = Command {
         summary: "run all experiments in 90 s and write one HTML page",
         details: "Runs ten experiments within --budget (90 s): idle latency, caches, huge pages, bandwidth, \
                   core-to-core latency, loaded latency, memory-level parallelism, tail latency, out-of-order \
-                  window and shared cache. Those without time are listed. Writes one HTML page to standard output or --output=FILE.html: the trust \
+                  window and shared cache. Those without time are listed. Writes one HTML page to standard \
+                  output or --output=FILE.html: the trust \
                   in the result, the answers, then a chapter per experiment with pictures, tables, the method and \
                   the command that repeats it at full length. On a terminal it prints the trust and the answers \
                   as text.\n\

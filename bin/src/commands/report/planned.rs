@@ -19,6 +19,8 @@ use latency_report::{Level, PageRole, Part, Role, Shown};
 
 /// The plans of all sections.
 pub struct Plans {
+    /// The time that each section needs.
+    pub needs: Needs,
     /// The plan of each section and its time, or the reason why it has none.
     sections: Vec<Result<(Planned, Range), Failure<'static>>>,
     /// The duration of all plans together.
@@ -32,15 +34,15 @@ impl Plans {
     ///
     /// Requested nodes or CPUs that cannot measure; [`PlacementError::BudgetTooShort`].
     pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
-        let mut plans = Plans { sections: Vec::new(), takes: Range::ZERO };
-        let mut left_ns = budget_ns(options);
         let needs = Needs::of(options, machine)?;
+        let mut left_ns = budget_ns(options);
         if needs.share_ns(0, left_ns - END * budget_ns(options)) <= 0.0 {
             let seconds = math::whole(needs.least_ns() / (1.0 - END) / 1e9) + 1;
             return Err(PlacementError::BudgetTooShort { seconds }.into());
         }
+        let mut plans = Plans { needs, sections: Vec::new(), takes: Range::ZERO };
         for (index, section) in SECTIONS.iter().enumerate() {
-            let share_ns = needs.share_ns(index, left_ns - END * budget_ns(options));
+            let share_ns = plans.needs.share_ns(index, left_ns - END * budget_ns(options));
             let (asked, _, limit_ns) = asked(index, options, share_ns)?;
             let planned = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
                 let is_in_time = share_ns > 0.0;

@@ -45,7 +45,7 @@ pub struct Sections {
 pub type Now<'n> = &'n dyn Fn() -> (u64, u64);
 
 impl Sections {
-    /// Runs all sections on a machine.
+    /// Runs all sections on a machine, each within its share of the time beside its need.
     ///
     /// # Errors
     ///
@@ -53,12 +53,12 @@ impl Sections {
     pub fn run(
         options: &Options<'static>,
         mut machine: &'static Machine,
+        needs: &Needs,
         progress: &mut Progress,
         now: Now<'_>,
     ) -> Result<Sections, Failure<'static>> {
         let mut sections = Sections { came: Vec::new(), interrupted: false };
         let (_, first_ns) = now();
-        let needs = Needs::of(options, machine)?;
         for (index, section) in SECTIONS.iter().enumerate() {
             let (started, begun_ns) = now();
             let left_ns = budget_ns(options) - begun_ns.saturating_sub(first_ns).real();
