@@ -42,8 +42,9 @@ impl ToReal for u64 {
 }
 
 impl ToReal for usize {
+    // What is counted in memory has 63 bits: it is the same as a signed number.
     fn real(self) -> f64 {
-        (self as u64).real()
+        self as i64 as f64
     }
 }
 

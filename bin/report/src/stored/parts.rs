@@ -225,17 +225,19 @@ macro_rules! stored {
             #[allow(unused_assignments, reason = "the last name is counted, too")]
             fn restore(source: &mut PartSource<'_, '_>) -> Self {
                 let (found, is_list) = source.open(&[$(stringify!($variant)),+]);
-                let mut whole = $instead;
-                let mut place = 0;
-                $(
-                    if found == Some(place) {
-                        whole = $name::$variant $(($({
-                            let $field = source.restored();
-                            $field
-                        }),+))?;
-                    }
-                    place += 1;
-                )+
+                let whole = 'found: {
+                    let mut place = 0;
+                    $(
+                        if found == Some(place) {
+                            break 'found $name::$variant $(($({
+                                let $field = source.restored();
+                                $field
+                            }),+))?;
+                        }
+                        place += 1;
+                    )+
+                    $instead
+                };
                 if is_list {
                     source.leave();
                 }
