@@ -23,7 +23,7 @@ pub use estimate::{Estimate, Side};
 pub use series::{mean_of_series, summarise_series};
 
 /// Copies as many `values` as fit to `room`, and returns the copies, which the functions here may sort.
-pub fn gather(room: &mut [f64], values: impl Iterator<Item = f64>) -> &mut [f64] {
+pub fn gather<T>(room: &mut [T], values: impl Iterator<Item = T>) -> &mut [T] {
     let mut count = 0;
     for (slot, value) in room.iter_mut().zip(values) {
         *slot = value;

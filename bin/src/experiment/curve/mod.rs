@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 
 use latency_core::model::edge::EdgeSearch;
 use latency_core::model::refine::next_size;
+use latency_core::stats::gather;
 use latency_core::{Bytes, sort_by_key};
 
 use super::{Experiment, gathered};
@@ -214,12 +215,7 @@ fn first_level(known: &[(Bytes, f64)]) -> Option<Bytes> {
 
 /// Returns the sizes, and their latencies so far.
 fn so_far<'r>(schedule: &mut RealSchedule<'_>, room: &'r mut [(Bytes, f64)]) -> &'r mut [(Bytes, f64)] {
-    let mut count = 0;
-    for (slot, (point, latency)) in room.iter_mut().zip(schedule.so_far()) {
-        *slot = (point.size, latency);
-        count += 1;
-    }
-    room.get_mut(..count).unwrap_or_default()
+    gather(room, schedule.so_far().map(|(point, latency)| (point.size, latency)))
 }
 
 /// Adds sizes where the latency changes most between neighbours.

@@ -6,7 +6,7 @@
 //! Without a wait, a second look at lines of another lane shows what the loads of the first one have thrown out.
 
 use latency_core::buffer::TimedHops;
-use latency_core::stats::mean_of_series;
+use latency_core::stats::{gather, mean_of_series};
 use latency_core::{Bytes, Estimate, Interval, Pcg32, ToReal, sort_by, sort_by_key};
 
 use crate::engine::progress::Progress;
@@ -319,13 +319,8 @@ impl LookRoom {
             return Ok(None);
         }
         let middle_ns = first_ns.midpoint(chain.now_ns());
-        let mut count = 0;
         let counted = samples.iter().filter(|sample| !sample.interrupted);
-        for (slot, sample) in self.ticks.iter_mut().zip(counted) {
-            *slot = sample.window;
-            count += 1;
-        }
-        let ticks = self.ticks.get_mut(..count).unwrap_or_default();
+        let ticks = gather(&mut self.ticks, counted.map(|sample| sample.window));
         sort_by_key(ticks, |ticks| *ticks);
         Ok(Some((middle_ns, ticks)))
     }
