@@ -12,7 +12,7 @@ use latency_core::model::curve::Law;
 use latency_core::model::edge::Edge;
 use latency_core::model::plateau::{Plateau, plateau};
 use latency_core::model::{Cause, Fit, Level, MAX_LEVELS, Point, Workspace};
-use latency_core::{Estimate, Interval, ToReal};
+use latency_core::{Estimate, Interval, ToReal, worded};
 
 use super::claims::{Claim, Claims, MAX_CLAIMS};
 
@@ -40,26 +40,17 @@ const SLOPE: f64 = 0.015;
 /// Number of bisection steps, enough to exhaust a range of sizes.
 const HALVINGS: u32 = 50;
 
-/// The relation of the reported size of a cache to the measured one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agreement {
-    /// The reported size lies between the sizes at which the cache begins to give way and has given way, or in the
-    /// interval of the measured size.
-    Agrees,
-    /// The reported size is larger: this core gets a part of the cache.
-    Part,
-    /// The reported size is smaller: the cache keeps more than it should hold.
-    More,
-}
-
-impl Agreement {
-    /// Returns the word for machine-readable output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Agreement::Agrees => "agrees",
-            Agreement::Part => "part",
-            Agreement::More => "more",
-        }
+worded! {
+    /// The relation of the reported size of a cache to the measured one.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Agreement {
+        /// The reported size lies between the sizes at which the cache begins to give way and has given way, or in the
+        /// interval of the measured size.
+        Agrees = "agrees",
+        /// The reported size is larger: this core gets a part of the cache.
+        Part = "part",
+        /// The reported size is smaller: the cache keeps more than it should hold.
+        More = "more",
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use latency_core::kernel::lanes::PARALLEL;
-use latency_core::{Bytes, Estimate, Interval, LineSize, Side, ToReal, sort_by, stats};
+use latency_core::{Bytes, Estimate, Interval, LineSize, Side, ToReal, sort_by, stats, worded};
 
 use super::claims::{Claim, Claims};
 use crate::result::{Outcome, Walk};
@@ -167,22 +167,14 @@ pub fn place(claims: &Claims, sets: &[WorkingSet], least_in_memory: Bytes, size:
     }
 }
 
-/// The cause of the limit of misses in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// The core's own buffers: all of them are in use.
-    Buffers,
-    /// Buffers or memory: the core may have more buffers than were used.
-    BuffersOrMemory,
-}
-
-impl Limit {
-    /// Returns the name for machine-readable output.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Limit::Buffers => "at_most",
-            Limit::BuffersOrMemory => "at_least",
-        }
+worded! {
+    /// The cause of the limit of misses in flight.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Limit {
+        /// The core's own buffers: all of them are in use.
+        Buffers = "at_most",
+        /// Buffers or memory: the core may have more buffers than were used.
+        BuffersOrMemory = "at_least",
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
-use latency_core::{Bytes, ToReal};
+use latency_core::{Bytes, ToReal, Worded};
 
 use super::{Experiment, gathered};
 use crate::analysis::claims::Claims;
@@ -58,7 +58,7 @@ members! {
 members! {
     fn summary(misses: Option<&(Saturation, Limit)>, memory: Option<&Saturation>, bytes_per_second: Option<f64>);
     "outstanding_misses" interval: misses.map(|(found, _)| found.in_flight) => "Outstanding cache misses of one core; null if no working set shows the limit.";
-    "outstanding_misses_bound": misses.map(|(_, limit)| limit.name()) => "`at_most`, or `at_least` if memory may be the limit.";
+    "outstanding_misses_bound": misses.map(|(_, limit)| limit.word()) => "`at_most`, or `at_least` if memory may be the limit.";
     "outstanding_misses_from_chains": misses.map(|(found, _)| found.from_lanes) => "Smallest number of chains that reaches the limit of outstanding misses.";
     "outstanding_misses_working_set_bytes": misses.map(|(found, _)| found.size) => "Working set that shows the limit of outstanding misses, in bytes.";
     "memory_random_bytes_per_second": bytes_per_second => "Bytes per second of random 64-byte lines that one core reads from memory.";

@@ -353,6 +353,7 @@ mod tests {
     use crate::analysis::lanes::tests::outcome;
     use crate::experiment::tests::{machine, options, planned};
     use crate::result::Walk;
+    use latency_core::Worded;
 
     #[test]
     fn points_without_time_are_left_out_and_the_others_are_kept() {
@@ -393,7 +394,7 @@ mod tests {
             let (_, budget, _) = planned(&machine, line).unwrap();
             let single = stamps_single_loads(&options(line), &budget);
             let found = Warning::FenceNotSerialising { promised: false, single };
-            assert_eq!(found.severity().name(), expected, "{line}");
+            assert_eq!(found.severity().word(), expected, "{line}");
         }
     }
 }

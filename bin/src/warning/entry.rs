@@ -4,27 +4,18 @@
 use core::fmt;
 
 use latency_core::host::Bound;
-use latency_core::{Bytes, CpuId, NodeId, Text};
+use latency_core::{Bytes, CpuId, NodeId, Text, worded};
 
-/// The effect of a warning on trust, mildest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// A fact that does not lower the trust in the result.
-    Note,
-    /// The result is correct within its interval, but less precise, clean or complete than was requested.
-    Fair,
-    /// There is evidence that the value is wrong or not verified.
-    Poor,
-}
-
-impl Severity {
-    /// Returns the word for the severity in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Severity::Note => "note",
-            Severity::Fair => "fair",
-            Severity::Poor => "poor",
-        }
+worded! {
+    /// The effect of a warning on trust, mildest first.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Severity {
+        /// A fact that does not lower the trust in the result.
+        Note = "note",
+        /// The result is correct within its interval, but less precise, clean or complete than was requested.
+        Fair = "fair",
+        /// There is evidence that the value is wrong or not verified.
+        Poor = "poor",
     }
 }
 

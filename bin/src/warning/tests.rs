@@ -4,7 +4,7 @@ use super::*;
 use crate::tests::plain::assert_plain;
 use crate::words::{AARCH64, speak};
 use latency_core::host::Bound;
-use latency_core::{Hertz, LineSize, PageSize, Pages, Picoseconds, Text};
+use latency_core::{Hertz, LineSize, PageSize, Pages, Picoseconds, Text, Worded};
 use latency_sys::Errno;
 use std::collections::BTreeSet;
 use std::format;
@@ -218,7 +218,7 @@ fn every() -> Vec<Warning> {
 fn each_warning_is_as_expected() {
     let mut text = String::new();
     for warning in every() {
-        let (code, severity) = (warning.code(), warning.severity().name());
+        let (code, severity) = (warning.code(), warning.severity().word());
         text += &format!("{code} ({severity}: {})\n  {warning}\n  {}\n", warning.reason(), warning.remedy());
     }
     assert_eq!(text, include_str!("golden.txt"));

@@ -12,7 +12,7 @@ mod tests;
 
 use core::cmp::Ordering;
 
-use latency_core::{Estimate, Interval, LineSize, ToReal, math, sort_by};
+use latency_core::{Estimate, Interval, LineSize, ToReal, math, sort_by, worded};
 
 /// Largest number of levels of one curve; further ones are left out.
 pub const MOST_LEVELS: usize = 64;
@@ -341,19 +341,21 @@ const DELIVERABLE: f64 = 0.8;
 /// Least relative difference from the offered rate that counts; paced generators differ by less.
 const SOME_MISSED: f64 = 0.01;
 
-/// The cause of the limit of the largest bandwidth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// One core alone does not show the limit of memory.
-    OneGenerator,
-    /// Memory, or the path to it, is the limit.
-    LimitReached,
-    /// Memory, or the path to it, is the limit, and all cores together overload it: they move less than half of them.
-    OverSaturated,
-    /// Neither limit is shown.
-    NotShown,
-    /// The cores are the limit: memory could deliver more.
-    GeneratorsExhausted,
+worded! {
+    /// The cause of the limit of the largest bandwidth.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Verdict {
+        /// One core alone does not show the limit of memory.
+        OneGenerator = "one generator",
+        /// Memory, or the path to it, is the limit.
+        LimitReached = "limit reached",
+        /// Memory, or the path to it, is the limit, and all cores together overload it: they move less than half of them.
+        OverSaturated = "over-saturated",
+        /// Neither limit is shown.
+        NotShown = "not shown",
+        /// The cores are the limit: memory could deliver more.
+        GeneratorsExhausted = "generators exhausted",
+    }
 }
 
 impl Verdict {
@@ -389,17 +391,6 @@ impl Verdict {
                 _ => Verdict::NotShown,
             },
             verdict => verdict,
-        }
-    }
-
-    /// Returns the words for reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::OneGenerator => "one generator",
-            Verdict::LimitReached => "limit reached",
-            Verdict::OverSaturated => "over-saturated",
-            Verdict::NotShown => "not shown",
-            Verdict::GeneratorsExhausted => "generators exhausted",
         }
     }
 }

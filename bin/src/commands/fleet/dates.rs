@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::sort_by;
+use latency_core::{sort_by, worded};
 
 use super::names::Name;
 
@@ -36,22 +36,14 @@ pub struct ResultDate {
     pub wrong: Option<WrongDate>,
 }
 
-/// A reason why a date is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WrongDate {
-    /// Another boot ran between it and the other results of its boot.
-    Boot,
-    /// It is far from the other results of the host, and not in order.
-    Order,
-}
-
-impl WrongDate {
-    /// Returns the code for programs.
-    pub const fn code(self) -> &'static str {
-        match self {
-            WrongDate::Boot => "boot-order",
-            WrongDate::Order => "result-order",
-        }
+worded! {
+    /// A reason why a date is wrong.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WrongDate {
+        /// Another boot ran between it and the other results of its boot.
+        Boot = "boot-order",
+        /// It is far from the other results of the host, and not in order.
+        Order = "result-order",
     }
 }
 

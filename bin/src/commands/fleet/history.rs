@@ -11,9 +11,9 @@
 //! E. S. Page, "Continuous inspection schemes" (1954); J. M. Lucas and R. B. Crosier, "Robust CUSUM" (1982);
 //! M. G. Kendall, "Note on bias in the estimation of autocorrelation" (1954).
 
-use latency_core::ToReal;
 use latency_core::math::{exp, ln, sqrt};
 use latency_core::stats::gather;
+use latency_core::{ToReal, worded};
 
 use super::names::Name;
 use crate::analysis::norm::Norm;
@@ -369,33 +369,24 @@ impl HistoryScan {
     }
 }
 
-/// A reason why the newest results of a series are not judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecided {
-    /// Too few results at the present level.
-    Few,
-    /// Results that resemble the result before, too few for their correlation.
-    Correlated,
-    /// A step at a reboot without another changed fact: memory may have been placed otherwise.
-    Boot,
-    /// A level at which earlier results were too.
-    Returned,
-    /// A step of a size at which the hosts of its kind often step and come back.
-    States,
+worded! {
+    /// A reason why the newest results of a series are not judged.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Undecided {
+        /// Too few results at the present level.
+        Few = "few-results",
+        /// Results that resemble the result before, too few for their correlation.
+        Correlated = "correlated",
+        /// A step at a reboot without another changed fact: memory may have been placed otherwise.
+        Boot = "boot",
+        /// A level at which earlier results were too.
+        Returned = "earlier-level",
+        /// A step of a size at which the hosts of its kind often step and come back.
+        States = "states",
+    }
 }
 
 impl Undecided {
-    /// Returns the code for programs.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Undecided::Few => "few-results",
-            Undecided::Correlated => "correlated",
-            Undecided::Boot => "boot",
-            Undecided::Returned => "earlier-level",
-            Undecided::States => "states",
-        }
-    }
-
     /// Returns whether the newest results are at another level than those before them.
     pub const fn is_step(self) -> bool {
         matches!(self, Undecided::Boot | Undecided::Returned | Undecided::States)

@@ -154,7 +154,7 @@ impl FleetView<'_, '_> {
                 "results": series.results => "Number of results of the series.";
                 "correlation": series.correlation => "Correlation of a result with the next one; 0 if it is not significant.";
                 "detectable_step": series.detectable => "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
-                "undecided": series.undecided.map(|(why, _)| why.code()) => "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
+                "undecided": series.undecided.map(|(why, _)| why.word()) => "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
             }
             let since = series.undecided.map(|(_, since)| describe::time::Utc(since));
             document.put(&UNDECIDED_SINCE, since.as_ref().map(|since| Value::shown(since)));
@@ -182,7 +182,7 @@ impl FleetView<'_, '_> {
         document.items(Part::List(&MISDATED), self.runs.boots.dates.iter(), |document, date| {
             document.put(&columns::HOST, self.name(date.host));
             document.show(&DATE, &describe::time::Utc(date.span[0].into()));
-            document.put(&DATE_REASON, date.wrong.map_or("", WrongDate::code));
+            document.put(&DATE_REASON, date.wrong.map_or("", WrongDate::word));
         });
         document.part(Part::List(&TRANSLATION), |document| {
             let mut item = |value: &HostValue, usual: f64, since: Option<u64>| {

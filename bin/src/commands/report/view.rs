@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::mem::swap;
 
-use latency_core::{Pages, Text, joined};
+use latency_core::{Pages, Text, Worded, joined};
 
 use super::saved::how_to_get_the_page;
 use super::{Came, SECTIONS, Section};
@@ -346,7 +346,7 @@ impl<'w> WholeTrust<'w> {
             is_shared: chapters.clone().all(|chapter| trust::level(chapter) == level),
         };
         let groups = warnings.groups().map(|group| group.worst);
-        for worst in groups.filter(|worst| worst.severity().name() == level) {
+        for worst in groups.filter(|worst| worst.severity().word() == level) {
             let is_like =
                 |other: &Warning| (other.code(), other.severity()) == (worst.code(), worst.severity());
             let shares = |warnings: &Warnings| warnings.iter().any(is_like);

@@ -117,6 +117,7 @@ pub fn warn(warnings: &mut Warnings, found: &HardwareErrors) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use latency_core::Worded;
     use std::collections::BTreeMap;
     use std::string::{String, ToString};
     use std::vec::Vec;
@@ -170,7 +171,7 @@ mod tests {
     fn warnings(found: &HardwareErrors) -> Vec<(&'static str, &'static str, String)> {
         let mut warnings = Warnings::new();
         warn(&mut warnings, found);
-        let told = |warning: &Warning| (warning.code(), warning.severity().name(), warning.to_string());
+        let told = |warning: &Warning| (warning.code(), warning.severity().word(), warning.to_string());
         warnings.iter().map(told).collect()
     }
 

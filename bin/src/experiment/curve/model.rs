@@ -56,7 +56,7 @@ members! {
     "like_memory": cache.like_memory => "True if memory latency is below 1.5x the latency of this level, which then may not be a cache.";
     "reported_bytes": cache.claim.map(|claim| claim.size) => "Capacity that the system reports, in bytes; null if it reports none.";
     "reported_by": cache.claim.map(|claim| claim.source.word()) => "Source of the reported capacity; null if none is reported.";
-    "agreement": cache.agreement.map(Agreement::name) => "Measured against reported capacity: `agrees`, `part` (this core gets less) or `more`; null if none is reported.";
+    "agreement": cache.agreement.map(Agreement::word) => "Measured against reported capacity: `agrees`, `part` (this core gets less) or `more`; null if none is reported.";
 }
 
 members! {

@@ -43,7 +43,7 @@ members! {
     columns::CORES: limit.generators;
     "half_bytes_per_second": limit.half.map(|half| half.value) => "Rate with half of the cores, rounded down; null if it was not measured.";
     "half_cores": limit.half.map(|_| limit.all / 2) => "Number of cores for `half_bytes_per_second`; null if it was not measured.";
-    VERDICT: limit.verdict.name();
+    VERDICT: limit.verdict.word();
 }
 
 members! {
@@ -67,7 +67,7 @@ members! {
     "knee_bytes_per_second" interval: loading.knee(2.0) => "Bandwidth at which latency is twice the lowest one; null if unknown.";
     "peak_bytes_per_second" interval: peak.map(|level| level.delivered) => "Largest delivered bandwidth at any load level, in bytes per second.";
     "peak_ns": peak.map(|level| level.latency.value) => "Latency at the largest bandwidth, in nanoseconds.";
-    VERDICT: loading.limit.map(|limit| limit.verdict.name());
+    VERDICT: loading.limit.map(|limit| limit.verdict.word());
 }
 
 /// Describes the conclusions from the first curve, if its first level was begun.

@@ -10,7 +10,7 @@ mod aarch64;
 mod x86_64;
 
 use latency_core::topology::{Files, files};
-use latency_core::{Bytes, CpuSet, Hertz, Text};
+use latency_core::{Bytes, CpuSet, Hertz, Text, worded};
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::identify;
@@ -76,25 +76,16 @@ pub fn small_cores(files: &impl Files, online: &CpuSet) -> Option<CpuSet> {
     (all().min() < Some(most)).then(|| online.iter().filter(is_small).collect())
 }
 
-/// The kind of machine that executes the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Platform {
-    /// No hypervisor shows itself.
-    Hardware,
-    /// A hypervisor that executes the instructions on a real processor.
-    Virtual,
-    /// QEMU's translator: the timing is that of an emulation.
-    Emulated,
-}
-
-impl Platform {
-    /// Returns the word that reports use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Platform::Hardware => "hardware",
-            Platform::Virtual => "virtual machine",
-            Platform::Emulated => "emulated",
-        }
+worded! {
+    /// The kind of machine that executes the program.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Platform {
+        /// No hypervisor shows itself.
+        Hardware = "hardware",
+        /// A hypervisor that executes the instructions on a real processor.
+        Virtual = "virtual machine",
+        /// QEMU's translator: the timing is that of an emulation.
+        Emulated = "emulated",
     }
 }
 
