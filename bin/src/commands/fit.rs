@@ -241,17 +241,14 @@ fn source(document: &mut Shown, saved: &Saved) {
         None => "a table",
         Some(tool) => named(tool),
     };
-    document.sentence(
-        Role::Method("Source"),
-        format_args!(
-            "{name}{}",
-            core::fmt::from_fn(|out| match saved.zeros {
-                0 => Ok(()),
-                1 => out.write_str("; skipped 1 row without a latency"),
-                zeros => write!(out, "; skipped {zeros} rows without a latency"),
-            })
-        ),
-    );
+    document.under(Role::Method("Source")).write(format_args!(
+        "{name}{}",
+        core::fmt::from_fn(|out| match saved.zeros {
+            0 => Ok(()),
+            1 => out.write_str("; skipped 1 row without a latency"),
+            zeros => write!(out, "; skipped {zeros} rows without a latency"),
+        })
+    ));
 }
 
 /// Returns the name of a tool, and a note about its numbers.

@@ -114,14 +114,13 @@ pub fn since_boot(document: &mut Shown, report: &Report<'_, '_>) {
 fn device_errors(document: &mut Shown, role: Role, device: &ErrorCounts) {
     let ErrorCounts { locator, counts, .. } = device;
     match *counts {
-        [Some(corrected), Some(uncorrected), Some(one), Some(other)] => document.sentence(
-            role,
-            format_args!(
+        [Some(corrected), Some(uncorrected), Some(one), Some(other)] => {
+            document.under(role).write(format_args!(
                 "{corrected} corrected and {uncorrected} uncorrected on DIMM {locator} since boot, {} of \
                  them during this run",
                 one.saturating_add(other)
-            ),
-        ),
+            ))
+        }
         _ => document.sentence(role, format_args!("unknown on DIMM {locator}")),
     }
 }
@@ -129,24 +128,21 @@ fn device_errors(document: &mut Shown, role: Role, device: &ErrorCounts) {
 /// Writes the conditions in one line.
 pub fn line(document: &mut Shown, platform: Platform, found: &Conditions) {
     let is_told = |share: &f64| *share > 0.0 || platform == Platform::Virtual;
-    document.sentence(
-        Role::Provenance("Conditions"),
-        format_args!(
-            "{}{} preemption{}{}{}{}",
-            share(found.other_work_share, "other processes used", " of this CPU; "),
-            found.involuntary_switches,
-            plural(found.involuntary_switches),
-            share(found.stolen_share.filter(is_told), "; steal time", ""),
-            share(found.sibling_busy_share, "; SMT sibling", " busy"),
-            optional(found.core_gigahertz, |[low, middle, high], out| {
-                write!(out, "; core at {middle:.2} GHz")?;
-                if high - low >= 0.005 {
-                    write!(out, " ({low:.2} to {high:.2})")?;
-                }
-                Ok(())
-            })
-        ),
-    );
+    document.under(Role::Provenance("Conditions")).write(format_args!(
+        "{}{} preemption{}{}{}{}",
+        share(found.other_work_share, "other processes used", " of this CPU; "),
+        found.involuntary_switches,
+        plural(found.involuntary_switches),
+        share(found.stolen_share.filter(is_told), "; steal time", ""),
+        share(found.sibling_busy_share, "; SMT sibling", " busy"),
+        optional(found.core_gigahertz, |[low, middle, high], out| {
+            write!(out, "; core at {middle:.2} GHz")?;
+            if high - low >= 0.005 {
+                write!(out, " ({low:.2} to {high:.2})")?;
+            }
+            Ok(())
+        })
+    ));
     if let Some(errors) = &found.errors {
         hottest(document, Role::Provenance("Hottest DIMM"), errors.dimm_heat.filter(|heat| *heat >= HOT));
         with_errors(errors)

@@ -48,13 +48,10 @@ pub fn method(document: &mut Shown, report: &Report<'_, '_>, walked: &str) {
     let largest = Report { outcomes: last.unwrap_or_default(), ..*report };
     method::memory(document, &largest);
     if let Some(first) = largest.outcomes.first() {
-        document.sentence(
-            Role::Provenance("Method"),
-            format_args!(
-                "{walked}; random order, {} stride; TLB misses included; seed {}",
-                first.point.stride, first.point.seed
-            ),
-        );
+        document.under(Role::Provenance("Method")).write(format_args!(
+            "{walked}; random order, {} stride; TLB misses included; seed {}",
+            first.point.stride, first.point.seed
+        ));
     }
 }
 

@@ -59,10 +59,9 @@ pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
     let (host, processor, nodes) = (&machine.host, &machine.processor, machine.topology.nodes());
     let identity = &host.identity;
     let name = Some(identity.name.as_str()).filter(|name| !name.is_empty());
-    document.sentence(
-        Role::Page(PageRole::Origin),
-        format_args!("{}{when}", optional(name, |name, out| write!(out, "{name}, "))),
-    );
+    document
+        .under(Role::Page(PageRole::Origin))
+        .write(format_args!("{}{when}", optional(name, |name, out| write!(out, "{name}, "))));
     let cpus = machine.topology.online_cpus.len();
     // Cores of several kinds have different numbers of threads, so those of one core tell nothing about the others.
     let threads =
@@ -96,7 +95,7 @@ pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
     fact("Machine", &of_two([identity.vendor.as_str(), identity.product.as_str()]));
     fact("BIOS", identity.firmware.as_str());
     fact("Microcode", identity.microcode.as_str());
-    fact("Platform", &of_two([processor.platform.name(), processor.hypervisor.as_str()]));
+    fact("Platform", &of_two([processor.platform.word(), processor.hypervisor.as_str()]));
     fact("Kernel", host.kernel.as_str());
 }
 
@@ -179,7 +178,7 @@ pub fn machine(document: &mut Shown, machine: &Machine) {
         });
         members! { document;
             KERNEL_RELEASE: host.kernel.as_str();
-            PLATFORM: processor.platform.name();
+            PLATFORM: processor.platform.word();
             HYPERVISOR: processor.hypervisor.as_str();
             CLOCK_SOURCE: host.clock_source.as_str();
             GOVERNOR: host.frequency.governor.as_str();
@@ -283,15 +282,12 @@ pub fn sizing(document: &mut Shown, report: &Report<'_, '_>) {
             "duration_s": sizing.seconds => "Duration of the search, in seconds.";
         }
     });
-    document.sentence(
-        Role::Detail("Working set"),
-        format_args!(
-            "{} found by a search of {} s: warm/cold latency ratio {:.3}; assumed last-level cache {}{}",
-            sizing.size,
-            Digits(sizing.seconds),
-            sizing.warm_over_cold,
-            machine.last_level_cache(),
-            optional(sizing.in_cache, |size, out| write!(out, " (serves {size})"))
-        ),
-    );
+    document.under(Role::Detail("Working set")).write(format_args!(
+        "{} found by a search of {} s: warm/cold latency ratio {:.3}; assumed last-level cache {}{}",
+        sizing.size,
+        Digits(sizing.seconds),
+        sizing.warm_over_cold,
+        machine.last_level_cache(),
+        optional(sizing.in_cache, |size, out| write!(out, " (serves {size})"))
+    ));
 }

@@ -61,16 +61,13 @@ pub fn walks(document: &mut Shown, report: &Report<'_, '_>) {
         false => "TLB misses included",
     };
     let regions = optional(report.regions, |memory, out| write!(out, "; {}", regions(memory)[1]));
-    document.sentence(
-        Role::Provenance("Method"),
-        format_args!(
-            "pointer chase (dependent loads), {}, {} stride; {misses}; intervals describe this run, another \
+    document.under(Role::Provenance("Method")).write(format_args!(
+        "pointer chase (dependent loads), {}, {} stride; {misses}; intervals describe this run, another \
              run may differ by more; seed {}{regions}",
-            OrderWords(point.order),
-            point.stride,
-            point.seed
-        ),
-    );
+        OrderWords(point.order),
+        point.stride,
+        point.seed
+    ));
 }
 
 /// Returns the memory that several nodes walk: its name in documents, and its words for people.
@@ -112,10 +109,9 @@ pub fn processor(document: &mut Shown, report: &Report<'_, '_>, cpus: &CpuSet) {
         true => "; other CPUs of a node may differ by a few ns",
     };
     let (s, of_nodes) = (plural(cpus.len()), plural(nodes.len()));
-    document.sentence(
-        Role::Provenance("Measured on"),
-        format_args!("CPU{s} {cpus} of node{of_nodes} {nodes}{busy}{brand}{kind}{others}"),
-    );
+    document
+        .under(Role::Provenance("Measured on"))
+        .write(format_args!("CPU{s} {cpus} of node{of_nodes} {nodes}{busy}{brand}{kind}{others}"));
 }
 
 /// Returns the kind of the cores of some CPUs, if there are several kinds.
@@ -213,16 +209,14 @@ pub fn memory_of(document: &mut Shown, report: &Report<'_, '_>, is_one: &dyn Fn(
             true => format!("all {pages} {base}pages ({unit}) verified there before and after"),
         };
         let (s, through, obtained) = (plural(nodes.len()), through(side_cache), PageWords(obtained));
-        document.sentence(
-            Role::Provenance("Memory"),
-            format_args!("{sizes} on node{s} {nodes}{through} in {obtained}{share}{unknown}{small}; {proof}"),
-        );
+        document.under(Role::Provenance("Memory")).write(format_args!(
+            "{sizes} on node{s} {nodes}{through} in {obtained}{share}{unknown}{small}; {proof}"
+        ));
         let visits = if point.walk.is_of_cores() { String::new() } else { visits(point, first) };
         let (means, source) = (first.placed.means.word(), first.placed.after.source());
-        document.sentence(
-            Role::Detail("Placement"),
-            format_args!("requested pages: {asked}; placed by {means}; verified by {source}{visits}"),
-        );
+        document
+            .under(Role::Detail("Placement"))
+            .write(format_args!("requested pages: {asked}; placed by {means}; verified by {source}{visits}"));
     }
 }
 
@@ -294,10 +288,9 @@ pub fn brief(document: &mut Shown, report: &Report<'_, '_>) {
             _ => write!(out, ", on {kind}"),
         });
     let (s, passed) = (plural(nodes.len()), passed(report));
-    document.sentence(
-        Role::Brief(if is_verified { "Verified" } else { "Not verified" }),
-        format_args!("{sizes} on node{s} {nodes}{pages}, self-test {passed}{clock}{kind}; details: -v"),
-    );
+    document.under(Role::Brief(if is_verified { "Verified" } else { "Not verified" })).write(format_args!(
+        "{sizes} on node{s} {nodes}{pages}, self-test {passed}{clock}{kind}; details: -v"
+    ));
 }
 
 fn self_test(document: &mut Shown, report: &Report<'_, '_>) {
@@ -319,9 +312,7 @@ fn clock(document: &mut Shown, report: &Report<'_, '_>) {
     let source = if source.is_empty() { "unknown" } else { source };
     match *report.clock {
         Timer::Counter(Counter { frequency, spread_ppm, invariant, step, overhead, .. }) => document
-            .sentence(
-                Role::Detail("Clock"),
-                format_args!(
+            .under(Role::Detail("Clock")).write(format_args!(
                     "{} at {:.6} GHz; calibrations agree to {spread_ppm:.2} ppm; kernel clock source \
                      {source}{same}{}; resolution {} ticks; a timestamp pair costs {} ticks (subtracted)",
                     words().counter_in_full,
@@ -329,14 +320,10 @@ fn clock(document: &mut Shown, report: &Report<'_, '_>) {
                     if invariant { "" } else { "; not declared invariant" },
                     step.0,
                     overhead.0
-                ),
-            ),
-        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.sentence(
-            Role::Method("Clock"),
-            format_args!(
+                )),
+        Timer::Kernel(KernelClock { step_ns, overhead_ns }) => document.under(Role::Method("Clock")).write(format_args!(
                 "clock_gettime (no cycles); resolution {step_ns} ns; two reads cost {overhead_ns} ns (subtracted)"
-            ),
-        ),
+            )),
     }
 }
 
@@ -350,16 +337,13 @@ fn prefetchers(document: &mut Shown, report: &Report<'_, '_>) {
         return document.sentence(Role::Detail("Prefetchers"), format_args!("not tested: {why}"));
     };
     let [random, local, pointer] = [&audit.random, &audit.local, &audit.pointer].map(ratio);
-    document.sentence(
-        Role::Detail("Prefetchers"),
-        format_args!(
-            "latency ratio of {} to {} stride {random} in random order, {local} within 2 MiB; of pointers to \
+    document.under(Role::Detail("Prefetchers")).write(format_args!(
+        "latency ratio of {} to {} stride {random} in random order, {local} within 2 MiB; of pointers to \
              indices {pointer} (1 without prefetching; {} working set)",
-            audit.line.bytes(),
-            audit.line.times(SPARSE),
-            audit.span
-        ),
-    );
+        audit.line.bytes(),
+        audit.line.times(SPARSE),
+        audit.span
+    ));
 }
 
 /// Returns a ratio with its interval.
@@ -402,8 +386,7 @@ fn counted(document: &mut Shown, point: &Point, Measurement { placed, series, ..
         write!(out, "; counted {:.0}% of the time and scaled up", running * 100.0)
     });
     let Point { initiator, target, size, .. } = point;
-    document.sentence(
-        Role::Method("Counters"),
-        format_args!("node {initiator} -> node {target}, {size}, {walk} {counts}{per_cycle}{ratio}{scaled}"),
-    );
+    document.under(Role::Method("Counters")).write(format_args!(
+        "node {initiator} -> node {target}, {size}, {walk} {counts}{per_cycle}{ratio}{scaled}"
+    ));
 }

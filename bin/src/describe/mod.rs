@@ -198,10 +198,9 @@ pub fn command(document: &mut Shown, arguments: Arguments, is_anonymous: bool) {
             false => arguments.for_each(&mut put),
         }
     });
-    document.sentence(
-        Role::Page(PageRole::Command),
-        format_args!("latency-bench{}", typed::typed(&mut repeated())),
-    );
+    document
+        .under(Role::Page(PageRole::Command))
+        .write(format_args!("latency-bench{}", typed::typed(&mut repeated())));
 }
 
 /// Describes how the measuring CPUs were chosen.

@@ -4,7 +4,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use latency_core::{Estimate, joined};
+use latency_core::{Estimate, Worded, joined};
 
 use super::rates::{confidence, headline, optional};
 use super::{Report, reference};
@@ -53,7 +53,7 @@ pub fn warnings(document: &mut Shown, warnings: &Warnings) {
         members! { document;
             "text" shown: *warning => "Finding, as a sentence.";
             "remedy" shown: warning.remedy() => "Remedy for the finding.";
-            SEVERITY: warning.severity().name();
+            SEVERITY: warning.severity().word();
             "untrusted": warning.untrusted() => "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
         }
         if let Some((node, cache)) = warning.side_cache() {
@@ -70,7 +70,7 @@ pub fn warnings(document: &mut Shown, warnings: &Warnings) {
 /// Writes every warning, for a page.
 pub fn sentences(document: &mut Shown, warnings: &Warnings) {
     for warning in warnings.iter() {
-        let role = PageRole::Warning(warning.severity().name());
+        let role = PageRole::Warning(warning.severity().word());
         document.sentence(Role::Page(role), format_args!("{warning}"));
         document.sentence(Role::Page(PageRole::Remedy), format_args!("{}", warning.remedy()));
     }
@@ -86,10 +86,12 @@ pub fn line(document: &mut Shown, report: &Report<'_, '_>) {
     if report.partial {
         document.say(Role::Answer, "Partial: interrupted before all points were complete.");
     }
-    document.sentence(
-        Role::Trust,
-        format_args!("{}{}{}", level(warnings), listed(warnings), label(is_emulated(warnings))),
-    );
+    document.under(Role::Trust).write(format_args!(
+        "{}{}{}",
+        level(warnings),
+        listed(warnings),
+        label(is_emulated(warnings))
+    ));
 }
 
 /// Writes the reasons that the line with the trust leaves out.

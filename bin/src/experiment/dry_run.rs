@@ -40,10 +40,9 @@ pub fn present(document: &mut Shown, run: &CommandRun<'_>, points: &[Point], bud
         })
     ));
     if several {
-        document.sentence(
-            Role::Method("Memory"),
-            format_args!("{}", describe::method::regions(budget.memory)[1]),
-        );
+        document
+            .under(Role::Method("Memory"))
+            .write(format_args!("{}", describe::method::regions(budget.memory)[1]));
     }
     groups(document, points);
     every(document, points);

@@ -232,17 +232,16 @@ fn processor(document: &mut Shown, machine: &Machine) {
     ));
     if !machine.isolated.is_empty() {
         let cpus = machine.isolated;
-        document.sentence(
-            Role::Method("Isolated"),
-            format_args!("CPUs {cpus}, measured only if they are named (--cpu, --load-cpus)"),
-        );
+        document
+            .under(Role::Method("Isolated"))
+            .write(format_args!("CPUs {cpus}, measured only if they are named (--cpu, --load-cpus)"));
     }
     if let Some(masked) = contradiction(processor) {
         document.sentence(Role::Method("Model"), format_args!("{masked}"));
     }
     document.under(Role::Method("Platform")).write(format_args!(
         "{}{}{}{}{}; Linux {}",
-        processor.platform.name(),
+        processor.platform.word(),
         optional(word(&processor.hypervisor), |hypervisor, out| write!(out, " ({hypervisor})")),
         optional(word(&processor.encryption), |encryption, out| write!(
             out,

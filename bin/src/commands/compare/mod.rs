@@ -264,53 +264,45 @@ impl ComparisonView<'_> {
     fn method(&self, document: &mut Shown) {
         if self.options.of == Of::Undisturbed {
             let [one, other] = self.without;
-            document.sentence(
-                Role::Method("Values"),
-                format_args!("steady (--until=quiet); points without one: A {one}, B {other}"),
-            );
+            document
+                .under(Role::Method("Values"))
+                .write(format_args!("steady (--until=quiet); points without one: A {one}, B {other}"));
         }
         for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {
             let name = first_name(paths);
             let points = self.sides[side][0].rows.len();
             let others = paths.len().saturating_sub(1);
-            document.sentence(
-                Role::Method(label),
-                format_args!(
-                    "{}, {points} point{}{}{}",
-                    name.as_str(),
-                    plural(points),
-                    fmt::from_fn(|out| match others {
-                        0 => Ok(()),
-                        others => write!(out, ", and {others} more file{}", plural(others)),
-                    }),
-                    fmt::from_fn(|out| match self.sides[side][0].left_out {
-                        0 => Ok(()),
-                        count => write!(
-                            out,
-                            "; left out: {count} line{} of bandwidths and of latencies under load",
-                            plural(count)
-                        ),
-                    })
-                ),
-            );
+            document.under(Role::Method(label)).write(format_args!(
+                "{}, {points} point{}{}{}",
+                name.as_str(),
+                plural(points),
+                fmt::from_fn(|out| match others {
+                    0 => Ok(()),
+                    others => write!(out, ", and {others} more file{}", plural(others)),
+                }),
+                fmt::from_fn(|out| match self.sides[side][0].left_out {
+                    0 => Ok(()),
+                    count => write!(
+                        out,
+                        "; left out: {count} line{} of bandwidths and of latencies under load",
+                        plural(count)
+                    ),
+                })
+            ));
         }
         let limit = fmt::from_fn(|out| match self.shows_from() {
             Some(from) => write!(out, "{}", ByPercent(from)),
             None => out.write_str("above 1000%"),
         });
         match self.paths.map(<[_]>::len) {
-            [1, 1] => document.sentence(
-                Role::Method("Detection limit"),
-                format_args!(
-                    "{limit} (one file per side, assumed variation between runs {}%); give several files \
+            [1, 1] => document.under(Role::Method("Detection limit")).write(format_args!(
+                "{limit} (one file per side, assumed variation between runs {}%); give several files \
                      per side to lower it",
-                    Trimmed(self.comparison.assumed() * 100.0)
-                ),
-            ),
-            _ => document.sentence(
-                Role::Method("Detection limit"),
-                format_args!("{limit} (from the variation between files)"),
-            ),
+                Trimmed(self.comparison.assumed() * 100.0)
+            )),
+            _ => document
+                .under(Role::Method("Detection limit"))
+                .write(format_args!("{limit} (from the variation between files)")),
         }
     }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use latency_core::{Interval, Trimmed, plural};
+use latency_core::{Interval, Trimmed, Worded, plural};
 
 use super::association::Association;
 use super::boots;
@@ -366,7 +366,7 @@ impl FleetView<'_, '_> {
                     _ => "is back at a level of older results",
                 },
                 Utc(since),
-                why.code()
+                why.word()
             ));
         }
         more(document, "Not judged", "hosts", steps().count());
@@ -422,7 +422,7 @@ impl FleetView<'_, '_> {
         let named = dates.iter().map(|date| {
             fmt::from_fn(|out| {
                 write!(out, "{} ({}", self.name(date.host), Utc(date.span[0].into()))?;
-                let code = date.wrong.map_or("", WrongDate::code);
+                let code = date.wrong.map_or("", WrongDate::word);
                 write!(out, ", {code})")
             })
         });
@@ -456,12 +456,7 @@ impl FleetView<'_, '_> {
                 problem.what
             ));
         }
-        if runs.skipped > NAMED {
-            document.missing(format_args!(
-                "Skipped: {more} more lines; --format=json lists them.",
-                more = runs.skipped - NAMED
-            ));
-        }
+        more(document, "Skipped", "lines", runs.skipped);
         if runs.without_value > 0 {
             document.missing(format_args!(
                 "Skipped: {results} result{s} without a latency or bandwidth.",
@@ -487,41 +482,33 @@ impl FleetView<'_, '_> {
 
     fn method(&self, document: &mut Shown) {
         let (documents, hosts) = (self.runs.documents, self.found.hosts);
-        document.sentence(
-            Role::Method("Hosts"),
-            format_args!(
-                "{hosts}, with {documents} result{} (the newest of each host is judged)",
-                plural(documents)
-            ),
-        );
+        document.under(Role::Method("Hosts")).write(format_args!(
+            "{hosts}, with {documents} result{} (the newest of each host is judged)",
+            plural(documents)
+        ));
         if let Some(path) = self.options.baseline {
             let count = self.of_baseline;
-            document.sentence(
-                Role::Method("Baseline"),
-                format_args!("{}, {count} result{}", saved::shown(path), plural(count)),
-            );
+            document.under(Role::Method("Baseline")).write(format_args!(
+                "{}, {count} result{}",
+                saved::shown(path),
+                plural(count)
+            ));
         }
         if self.options.history {
             let threshold = Trimmed(self.options.threshold * 100.0);
             let power = fmt::from_fn(|out| self.power(out));
-            document.sentence(
-                Role::Method("History"),
-                format_args!(
+            document.under(Role::Method("History")).write(format_args!(
                     "changes by more than {threshold}% of the level of earlier results, by a robust cumulative sum{power}"
-                ),
-            );
+                ));
         }
         if self.found.judged == 0 {
             return;
         }
-        document.sentence(
-            Role::Method("Slow"),
-            format_args!(
-                "the whole 95% interval is beyond the median of the hosts by more than {threshold}% and \
+        document.under(Role::Method("Slow")).write(format_args!(
+            "the whole 95% interval is beyond the median of the hosts by more than {threshold}% and \
                  by more than 4 of their deviations (robust standard deviation, 1.4826 MAD)",
-                threshold = Trimmed(self.threshold * 100.0)
-            ),
-        );
+            threshold = Trimmed(self.threshold * 100.0)
+        ));
     }
 }
 

@@ -297,20 +297,17 @@ fn check(document: &mut Shown, whose: &str, found: &Distribution) {
         Some(false) => "differ by more than 3%",
         None => "cannot be compared (too few rounds)",
     };
-    document.sentence(
-        role,
-        format_args!(
-            "{whose}means of single loads and of batches {verdict} ({} vs {} ns{}), by rounds as in `matrix`",
-            Digits(found.round_ns),
-            Digits(found.batch_ns),
-            optional(found.ratio, |ratio, out| {
-                let ends = optional(ratio.interval, |Interval { low, high }, out| {
-                    write!(out, ", {low:.3} to {high:.3}")
-                });
-                write!(out, "; ratio {:.3}{ends}", ratio.median)
-            })
-        ),
-    );
+    document.under(role).write(format_args!(
+        "{whose}means of single loads and of batches {verdict} ({} vs {} ns{}), by rounds as in `matrix`",
+        Digits(found.round_ns),
+        Digits(found.batch_ns),
+        optional(found.ratio, |ratio, out| {
+            let ends = optional(ratio.interval, |Interval { low, high }, out| {
+                write!(out, ", {low:.3} to {high:.3}")
+            });
+            write!(out, "; ratio {:.3}{ends}", ratio.median)
+        })
+    ));
 }
 
 /// Writes the time of an empty pair of stamps.
@@ -368,10 +365,9 @@ fn interruptions(document: &mut Shown, whose: &str, found: &Distribution) {
 /// Writes that slow loads have no period.
 fn no_refresh(document: &mut Shown, whose: &str, found: &Distribution) {
     let Some(period) = found.period else {
-        return document.sentence(
-            Role::Detail("DRAM refresh"),
-            format_args!("{whose}not searched for: too few slow loads"),
-        );
+        return document
+            .under(Role::Detail("DRAM refresh"))
+            .write(format_args!("{whose}not searched for: too few slow loads"));
     };
     document.under(Role::Detail("DRAM refresh")).write(format_args!(
         "{whose}not seen: slow loads ({} ns and more) have no period of 1.5 to 20 µs (best: {:.1} \
