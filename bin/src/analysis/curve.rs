@@ -17,9 +17,9 @@ use latency_core::{Bytes, Estimate, ToReal, sort_by_key, stats};
 
 use super::caches::{self, Cache};
 use super::claims::{Claim, Claims};
-use super::reading::{Reading, clock, values};
+use super::reading::{Reading, clock, only, values};
 use super::tlb::{TlbLevels, knees};
-use crate::result::{Sample, Samples};
+use crate::result::Sample;
 use latency_report::chart::vector;
 
 /// The conclusions from a curve.
@@ -58,19 +58,18 @@ impl Analysis {
     /// levels of the TLB distinguish their steps from those of caches. Once `stop` returns true, no further fits are
     /// made.
     pub fn new(
-        samples: Samples<'_>,
+        samples: &[Sample],
         tlb: TlbLevels,
         claims: Claims,
         edge: Option<Result<Edge, EdgeError>>,
         stop: &dyn Fn() -> bool,
     ) -> Analysis {
         let stride = samples.iter().map(|sample| sample.stride).min().unwrap_or(Bytes(64));
-        let of_stride = |index| samples.get(index).filter(|sample| sample.stride == stride);
-        let dense = samples.only(&of_stride);
+        let dense = &only(samples, &|sample| sample.stride == stride);
         let largest = dense.iter().map(|sample| sample.size).max().unwrap_or(Bytes(0));
         let in_cycles = are_smoother_in_cycles(dense);
         // Of more points than the models have room for, every second or third is fitted, so that no size is left out.
-        let step = dense.iter().count().div_ceil(MAX_POINTS).max(1);
+        let step = dense.len().div_ceil(MAX_POINTS).max(1);
         let points: Vec<Point> = vector(dense.iter().step_by(step).map(|sample| sample.point(in_cycles)));
         let points = points.as_slice();
         let mut workspace = Workspace::new(stop);
@@ -94,9 +93,7 @@ impl Analysis {
         }
         if in_cycles {
             let within = |sizes: &RangeInclusive<f64>| {
-                let inside =
-                    |index| dense.get(index).filter(|sample| sizes.contains(&(sample.size.0.real())));
-                clock(dense.only(&inside))
+                clock(&only(dense, &|sample| sizes.contains(&sample.size.0.real())))
             };
             caches::read_clocks(&mut caches, &within);
         }
@@ -122,7 +119,7 @@ impl Analysis {
 
     /// Names the levels of another tool's curve, which lacks `skipped` caches in front. Its last level is not memory if the
     /// last octave rises much, as long as no cache is reported.
-    pub fn of_other_tool(mut self, samples: Samples<'_>, skipped: u32) -> Analysis {
+    pub fn of_other_tool(mut self, samples: &[Sample], skipped: u32) -> Analysis {
         /// Least rise over the last octave that is not the noise of a plateau.
         const RISE: f64 = 1.25;
         // A single point that is less than half as slow as the next level is the end of the last cache that is left out.
@@ -134,7 +131,7 @@ impl Analysis {
             points < 2 && own < next / 2.0
         });
         self.caches.iter_mut().for_each(|cache| cache.number += if is_end { 0 } else { skipped });
-        let before = |sample: &Sample| sample.size.0 <= self.largest.0 / 2;
+        let before = |sample: &&Sample| sample.size.0 <= self.largest.0 / 2;
         let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
         let last = samples.iter().filter(|sample| sample.size == self.largest).last();
         if let (Some(octave), Some(last), true) = (octave, last, self.claims.iter().next().is_none())
@@ -206,7 +203,7 @@ impl Analysis {
 
 /// Returns whether all points have core cycles, and these change no more from one size to the next than nanoseconds do: the
 /// clock of the core that was found at single points may be wrong, as in an emulator.
-fn are_smoother_in_cycles(samples: Samples<'_>) -> bool {
+fn are_smoother_in_cycles(samples: &[Sample]) -> bool {
     /// Largest ratio of the changes in both units at which cycles are used.
     const MORE: f64 = 1.05;
     let values = samples
@@ -235,8 +232,7 @@ mod tests {
     }
 
     fn beside(samples: &[Sample], tlb: TlbLevels, claims: Claims) -> Analysis {
-        let sample = |index: usize| samples.get(index).copied();
-        Analysis::new(Samples::new(samples.len(), &sample), tlb, claims, None, &|| false)
+        Analysis::new(samples, tlb, claims, None, &|| false)
     }
 
     /// Returns a curve of 4, 14, 50 and 500 core cycles at 4 GHz, with knees at 33 KiB, 1.2 MiB and 10 MiB.

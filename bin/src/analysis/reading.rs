@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use latency_core::model::Fit;
 use latency_core::{Estimate, ToReal, stats};
 
-use crate::result::{Sample, Samples};
+use crate::result::Sample;
 use latency_report::chart::vector;
 
 /// Share of misses in every level from which on a point counts as memory.
@@ -35,11 +35,10 @@ impl Reading {
     /// Each point is scaled to the latency that the fit has for an infinite working set, so that the last hits of a
     /// cache with random replacement do not make memory look faster. If no point lies there, `overall` is the clock; it
     /// is `None` if the fit is in nanoseconds.
-    pub fn of_memory(fit: &Fit, samples: Samples<'_>, overall: Option<f64>) -> Reading {
+    pub fn of_memory(fit: &Fit, samples: &[Sample], overall: Option<f64>) -> Reading {
         let all_miss =
             |sample: &Sample| fit.levels().iter().all(|level| level.missing(sample.size.0.real()) >= MISSES);
-        let beyond = |index| samples.get(index).filter(all_miss);
-        let samples = samples.only(&beyond);
+        let samples = &only(samples, &all_miss);
         let raised = |sample: &Sample| {
             let point = sample.point(overall.is_some());
             Some(point.latency * fit.memory.value / fit.evaluate(point.working_set))
@@ -57,12 +56,17 @@ impl Reading {
     }
 }
 
+/// Returns the samples for which `is` returns true.
+pub fn only(samples: &[Sample], is: &dyn Fn(&Sample) -> bool) -> Vec<Sample> {
+    vector(samples.iter().copied().filter(|sample| is(sample)))
+}
+
 /// Returns the median core clock of points in gigahertz.
-pub fn clock(samples: Samples<'_>) -> Option<f64> {
+pub fn clock(samples: &[Sample]) -> Option<f64> {
     stats::median(&mut values(samples, &|sample| Some(sample.core_cycles? / sample.nanoseconds)))
 }
 
 /// Returns the values of the samples that have one.
-pub fn values(samples: Samples<'_>, value: &dyn Fn(&Sample) -> Option<f64>) -> Vec<f64> {
-    vector(samples.iter().filter_map(|sample| value(&sample).filter(|value| value.is_finite())))
+pub fn values(samples: &[Sample], value: &dyn Fn(&Sample) -> Option<f64>) -> Vec<f64> {
+    vector(samples.iter().filter_map(|sample| value(sample).filter(|value| value.is_finite())))
 }

@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use latency_core::math::ln;
+use latency_core::worded;
 
 use super::curve::Analysis;
 use latency_report::chart::vector;
@@ -15,15 +16,17 @@ const APART: f64 = 1.05;
 /// Largest factor between a ratio and the expected one at which they count as equal.
 const NEAR: f64 = 1.04;
 
-/// The behaviour of a level where the core clocks differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follows {
-    /// The same number of core cycles on both sides.
-    Clock,
-    /// The same number of nanoseconds on both sides.
-    Time,
-    /// Neither number is the same, or the two cases cannot be distinguished.
-    Neither,
+worded! {
+    /// The behaviour of a level where the core clocks differ.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Follows {
+        /// The same number of core cycles on both sides.
+        Clock = "clock",
+        /// The same number of nanoseconds on both sides.
+        Time = "time",
+        /// Neither number is the same, or the two cases cannot be distinguished.
+        Neither = "neither",
+    }
 }
 
 /// A level of both curves.
@@ -112,7 +115,7 @@ fn distance(one: f64, other: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::analysis::claims::Claims;
-    use crate::result::{Sample, Samples};
+    use crate::result::Sample;
     use latency_core::Bytes;
     use std::vec::Vec;
 
@@ -131,9 +134,7 @@ mod tests {
             }
         };
         let samples: Vec<Sample> = (0..56).map(sample).collect();
-        let get = |index: usize| samples.get(index).copied();
-        let samples = Samples::new(samples.len(), &get);
-        Levels::of(&Analysis::new(samples, [None; 2], Claims::default(), None, &|| false)).unwrap()
+        Levels::of(&Analysis::new(&samples, [None; 2], Claims::default(), None, &|| false)).unwrap()
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Fits the latency models to one saved curve, or to several curves of one file. Nothing is measured.
+use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::{Bytes, PageSize, plural, sort_by};
 
@@ -12,8 +13,7 @@ use crate::options::{Descriptor, FlagId, FlagSet, Operands, Options};
 use crate::record::columns::{CHAINS, Column, ColumnSet, FILLER, STRIDE, VARIANT, WORK, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::Row;
-use crate::result::Samples;
-use crate::saved::{self, Saved, Tool, tlb};
+use crate::saved::{self, Saved, Tool};
 use latency_report::chart::vector;
 use latency_report::document::fields;
 use latency_report::{Level, Part, Role, Shown};
@@ -74,27 +74,22 @@ impl<'r> CurveRows<'r> {
         self.rows.iter().filter(move |row| row.stride() == stride && self.has(row))
     }
 
-    /// Counts the different sizes of the curve, up to [`FEWEST_SIZES`].
+    /// Counts the different sizes of the curve.
     fn sizes(self) -> usize {
-        let mut sizes = Vec::new();
-        for size in self.dense().map(Row::size) {
-            if sizes.len() < FEWEST_SIZES && !sizes.contains(&size) {
-                sizes.push(size);
-            }
-        }
+        let mut sizes = vector(self.dense().map(Row::size));
+        sort_by(&mut sizes, Ord::cmp);
+        sizes.dedup();
         sizes.len()
     }
 
     fn analysis(self, saved: &Saved) -> Analysis {
-        let sample = |index: usize| self.rows.get(index).filter(|row| self.has(row)).map(Row::sample);
-        let samples = Samples::new(self.rows.len(), &sample);
-        let tlb = tlb::of_row(&saved.tlb, self.like);
-        let analysis = Analysis::new(samples, tlb, saved.claims, None, &|| false);
+        let samples = vector(self.rows.iter().filter(|row| self.has(row)).map(Row::sample));
+        let analysis = saved.analysis(&samples, self.like);
         if !saved.experiment.is_empty() {
             return analysis;
         }
         let skips_first = saved.tool == Some(Tool::Tinymembench) && saved.zeros > 0;
-        analysis.of_other_tool(samples, skips_first.into())
+        analysis.of_other_tool(&samples, skips_first.into())
     }
 }
 
@@ -241,14 +236,11 @@ fn source(document: &mut Shown, saved: &Saved) {
         None => "a table",
         Some(tool) => named(tool),
     };
-    document.under(Role::Method("Source")).write(format_args!(
-        "{name}{}",
-        core::fmt::from_fn(|out| match saved.zeros {
-            0 => Ok(()),
-            1 => out.write_str("; skipped 1 row without a latency"),
-            zeros => write!(out, "; skipped {zeros} rows without a latency"),
-        })
-    ));
+    let skipped = match saved.zeros {
+        0 => String::new(),
+        zeros => format!("; skipped {zeros} row{} without a latency", plural(zeros)),
+    };
+    document.under(Role::Method("Source")).write(format_args!("{name}{skipped}"));
 }
 
 /// Returns the name of a tool, and a note about its numbers.

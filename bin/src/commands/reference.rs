@@ -1,5 +1,6 @@
 //! Published figures of processors, with their sources. Nothing is measured.
-use core::fmt;
+use alloc::vec::Vec;
+
 use latency_core::{joined, plural};
 
 use super::{Command, CommandResult};
@@ -10,6 +11,7 @@ use crate::machine::detect;
 use crate::options::nearest::nearest;
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, Operands, Options};
+use latency_report::chart::vector;
 use latency_report::document::fields;
 use latency_report::{Field, Part, Role, Shown};
 
@@ -46,19 +48,22 @@ fields! {
 static COLUMNS: [Field; 7] = [PROCESSOR, QUANTITY, LEAST, MOST, UNIT, STATED, SOURCES];
 
 /// Returns the names that are near some words: those with one of them, or with a word of few typing errors.
-fn near<'w>(words: &'w [&'w [u8]]) -> impl Iterator<Item = &'static str> + 'w {
-    let all = || figures(&|_| true).map(|(name, _)| name);
-    // Each name once.
-    let names = all().enumerate().filter(move |(index, name)| all().take(*index).all(|other| other != *name));
+fn near(words: &[&[u8]]) -> Vec<&'static str> {
+    let mut all: Vec<&str> = Vec::new();
+    for (name, _) in figures(&|_| true) {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    }
     let parts = |name: &'static str| name.split([' ', '-']);
-    let is_near = move |name: &&'static str| {
+    let is_near = |name: &&'static str| {
         words.iter().any(|word| {
-            let typed = nearest(word, &mut all().flat_map(parts));
+            let typed = nearest(word, &mut all.iter().copied().flat_map(parts));
             is_called(name.as_bytes(), word)
                 || typed.is_some_and(|typed| parts(name).any(|part| part == typed))
         })
     };
-    names.map(|(_, name)| name).filter(is_near)
+    vector(all.iter().copied().filter(is_near))
 }
 
 /// Presents the figures of the processors that the operands select.
@@ -81,16 +86,11 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
             )),
             0 if !words.is_empty() => {
                 let typed = joined("", " ", words.iter().map(|word| Escaped(word)));
-                let near = fmt::from_fn(|out| {
-                    let mut begin = " Near: ";
-                    for name in near(words) {
-                        write!(out, "{begin}{name}")?;
-                        begin = ", ";
-                    }
-                    out.write_str(if begin == ", " { "." } else { "" })
-                });
+                let near = near(words);
+                let end = if near.is_empty() { "" } else { "." };
+                let near = joined(" Near: ", ", ", near.iter());
                 document.answer(format_args!(
-                    "No reference matches '{typed}'.{near} `latency-bench reference all` lists all."
+                    "No reference matches '{typed}'.{near}{end} `latency-bench reference all` lists all."
                 ));
             }
             0 => document.say(

@@ -5,11 +5,10 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use latency_core::{joined, sort_by};
+use latency_core::{joined, sort_by_key};
 
 use super::report::pictures::picture;
-use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows};
+use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows, worst};
 use super::{Command, CommandResult};
 use crate::describe::anonymous::anonymous;
 use crate::describe::{self, columns, metrics, output, trust};
@@ -89,10 +88,8 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
-    let worst = ["poor", "", "fair"].into_iter().find(|level| levels().any(|found| found == *level));
     let reason = levels().any(str::is_empty).then_some("not-stated");
-    let level = worst.map_or("good", |level| if level.is_empty() { "fair" } else { level });
-    trust::of_command(document, level, reason.as_slice());
+    trust::of_command(document, worst(levels()), reason.as_slice());
     rows(document, files);
     let key = |file: &File<'_>| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
     let keys: Vec<String> = files.iter().map(key).collect();
@@ -128,10 +125,10 @@ pub(super) fn conditions(document: &mut Shown, saved: &Saved) {
 
 fn contents(document: &mut Shown, file: &File<'_>, is_one_of_several: bool) {
     let (saved, name) = (&file.saved, file.name());
-    let prefix =
-        fmt::from_fn(|out| if is_one_of_several { write!(out, "{}: ", name.as_str()) } else { Ok(()) });
+    let mut prefix = String::new();
     if is_one_of_several {
         heading(document, file);
+        prefix = format!("{name}: ");
     }
     file.answer(document, &prefix);
     stated_trust(document, saved);
@@ -150,18 +147,6 @@ fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, resul
     let varied = differing(saved.rows.iter()) | ColumnSet::NODES | CLASS | TRAFFIC;
     let (mut all, mut keys) = (Vec::new(), Vec::new());
     for row in saved.rows {
-        let (mut told, mut key) = (Vec::new(), String::from(row.word(EXPERIMENT)));
-        for column in varied.without(EXPERIMENT.into()).points() {
-            let word = row.plain(column);
-            if !word.is_empty() {
-                key += &format!(" {} {word}", column.name());
-                told.push((column.name(), Value::from(word)));
-            }
-        }
-        all.push(told);
-        keys.push(key);
-    }
-    for ((row, told), number) in saved.rows.iter().zip(all).zip(numbers(&keys)) {
         let named = row.word(EXPERIMENT);
         let experiment = if named.is_empty() { file.experiment() } else { named };
         let mut labels: Vec<MetricLabel> = Vec::from([(EXPERIMENT.name(), experiment.into())]);
@@ -170,6 +155,18 @@ fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, resul
             labels.extend(saved.named_host().map(|host| ("host", host.into())));
         }
         labels.extend(result.map(|result| ("result", Value::Count(result))));
+        let (mut told, mut key) = (Vec::new(), String::from(named));
+        for column in varied.without(EXPERIMENT.into()).points() {
+            let word = row.plain(column);
+            if !word.is_empty() {
+                key += &format!(" {} {word}", column.name());
+                told.push((column.name(), Value::from(word)));
+            }
+        }
+        all.push((labels, told));
+        keys.push(key);
+    }
+    for ((row, (mut labels, told)), number) in saved.rows.iter().zip(all).zip(numbers(&keys)) {
         labels.extend(number.map(|number| ("row", Value::Count(number))));
         labels.extend(told);
         metrics::of_saved(document, row, &labels);
@@ -178,15 +175,11 @@ fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, resul
 
 /// Returns the number of each key among equal ones, from 0; `None` for one that is not repeated.
 fn numbers(keys: &[String]) -> Vec<Option<u64>> {
-    let mut sorted: Vec<(&String, usize)> = keys.iter().zip(0..).collect();
-    sort_by(&mut sorted, Ord::cmp);
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    sort_by_key(&mut order, |index| (&keys[*index], *index));
     let mut numbers = vec![None; keys.len()];
-    for same in sorted.chunk_by(|one, other| one.0 == other.0).filter(|same| same.len() > 1) {
-        for (number, (_, index)) in same.iter().enumerate() {
-            if let Some(place) = numbers.get_mut(*index) {
-                *place = Some(number as u64);
-            }
-        }
+    for same in order.chunk_by(|one, other| keys[*one] == keys[*other]).filter(|same| same.len() > 1) {
+        (0..).zip(same).for_each(|(number, index)| numbers[*index] = Some(number));
     }
     numbers
 }

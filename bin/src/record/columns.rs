@@ -189,7 +189,7 @@ impl Column {
 
     /// Returns the kind of its values.
     pub fn kind(self) -> ColumnKind {
-        KINDS.get(self.place()).copied().unwrap_or(ColumnKind::Word)
+        KINDS[self.place()]
     }
 
     /// Returns its words for people; empty if it does not tell points apart.
@@ -223,7 +223,7 @@ impl Deref for Column {
     type Target = Field;
 
     fn deref(&self) -> &Field {
-        FIELDS.get(self.place()).unwrap_or(&FIELDS[0])
+        &FIELDS[self.place()]
     }
 }
 

@@ -72,7 +72,7 @@ impl Row {
             Some(cell) => *cell = value,
             None => {
                 let place = self.cells.len() as u8;
-                self.places.iter_mut().skip(column.place()).take(1).for_each(|slot| *slot = place);
+                self.places[column.place()] = place;
                 self.cells.push(value);
             }
         }
@@ -87,11 +87,11 @@ impl Row {
 
     /// Removes the cell of a column.
     pub fn remove(&mut self, column: Column) {
-        self.places.iter_mut().skip(column.place()).take(1).for_each(|slot| *slot = NO_CELL);
+        self.places[column.place()] = NO_CELL;
     }
 
     fn place_of(&self, column: Column) -> usize {
-        self.places.get(column.place()).copied().unwrap_or(NO_CELL).into()
+        self.places[column.place()].into()
     }
 
     /// Hides columns: the row is written with their cells, but they do not tell it apart from others.

@@ -17,7 +17,7 @@ pub use distribution::{Distribution, Interruptions, Percentile};
 pub use extra::{
     Audit, Extra, Health, Repeat, Residence, SecondLook, SpanEnd, SpanPoint, SpanSeries, Strided,
 };
-pub use outcome::{Exclusion, Measurement, Outcome, Sample, Samples, core_clock, lack_core_clock};
+pub use outcome::{Exclusion, Measurement, Outcome, Sample, core_clock, lack_core_clock};
 pub use placed::{Evidence, Means, PageCounts, Placed, PlacedField};
 pub use point::{
     LineLevel, OrderName, OrderWords, Owned, PageKind, PageWords, PingPong, Point, Reach, Traffic, Walk,

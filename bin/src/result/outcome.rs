@@ -159,32 +159,3 @@ impl Sample {
         model::Point { working_set: self.size.0.real(), latency, spread: self.spread() }
     }
 }
-
-/// Samples of any origin, by index. The dynamic getter keeps a single copy of the code that fits them, which is large.
-#[derive(Clone, Copy)]
-pub struct Samples<'s> {
-    length: usize,
-    get: &'s dyn Fn(usize) -> Option<Sample>,
-}
-
-impl<'s> Samples<'s> {
-    /// Returns the samples that `get` yields for the indices below `length`.
-    pub const fn new(length: usize, get: &'s dyn Fn(usize) -> Option<Sample>) -> Samples<'s> {
-        Samples { length, get }
-    }
-
-    /// Returns the sample at an index, if there is one.
-    pub fn get(self, index: usize) -> Option<Sample> {
-        (self.get)(index)
-    }
-
-    /// Returns the samples with another getter, which selects some of them.
-    pub const fn only<'o>(self, get: &'o dyn Fn(usize) -> Option<Sample>) -> Samples<'o> {
-        Samples { length: self.length, get }
-    }
-
-    /// Returns all samples.
-    pub fn iter(self) -> impl Iterator<Item = Sample> + Clone + 's {
-        (0..self.length).filter_map(self.get)
-    }
-}

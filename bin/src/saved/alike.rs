@@ -2,7 +2,8 @@
 //!
 //! Nothing here depends on latencies. An unknown condition is like every other value.
 
-use core::fmt::{self, Write};
+use alloc::string::String;
+use core::fmt::Display;
 use core::ops::Range;
 
 use latency_core::math::ln;
@@ -268,36 +269,28 @@ pub fn alike(condition: usize, one: u64, other: u64) -> bool {
     }
 }
 
-/// Writes a value of a condition for people: with its unit or name if `whole` is true, else alone.
-///
-/// # Errors
-///
-/// The errors of `out`.
-pub fn show(condition: usize, value: u64, whole: bool, out: &mut dyn Write) -> fmt::Result {
-    let Some(entry) = TABLE.get(condition) else { return Ok(()) };
+/// Returns a value of a condition for people: with its unit or name if `whole` is true, else alone.
+pub fn shown(condition: usize, value: u64, whole: bool) -> String {
+    let Some(entry) = TABLE.get(condition) else { return String::new() };
     let (before, behind) = entry.around.split_once('#').filter(|_| whole).unwrap_or_default();
-    out.write_str(before)?;
     let place = (value as usize).wrapping_sub(1);
-    match entry.field {
-        _ if condition == PAGES && value == OTHER_PAGES => out.write_str("other"),
-        _ if condition == PAGES => write!(out, "{}", PageKind(Pages::of_code(value as u8))),
-        _ if !entry.words.is_empty() => out.write_str(entry.words.get(place).unwrap_or(&"other")),
-        Some(_) => write!(out, "{}", Bytes(value)),
-        None if condition >= L1 => write!(out, "{}", Bytes(value)),
+    let behind = if whole && (condition, value) == (PLACE_OF_NODES, 1) { " NUMA node" } else { behind };
+    let own: &dyn Display = match entry.field {
+        _ if condition == PAGES && value == OTHER_PAGES => &"other",
+        _ if condition == PAGES => &PageKind(Pages::of_code(value as u8)),
+        _ if !entry.words.is_empty() => entry.words.get(place).unwrap_or(&"other"),
+        Some(_) => &Bytes(value),
+        None if condition >= L1 => &Bytes(value),
         // Zero is a number of a family, a model or a stepping.
-        None if IDENTITY.contains(&condition) => write!(out, "{place}"),
-        None => write!(out, "{value}"),
-    }?;
-    out.write_str(match (condition, value) {
-        (PLACE_OF_NODES, 1) if whole => " NUMA node",
-        _ => behind,
-    })
+        None if IDENTITY.contains(&condition) => &place,
+        None => &value,
+    };
+    format!("{before}{own}{behind}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::String;
 
     #[test]
     fn setting_a_condition_does_not_change_the_others() {
@@ -323,11 +316,6 @@ mod tests {
 
     #[test]
     fn values_have_words() {
-        let shown = |condition, value, whole| {
-            let mut text = String::new();
-            show(condition, value, whole, &mut text).unwrap();
-            text
-        };
         for (word, whole, text) in [
             ("4k", true, "4 KiB pages"),
             ("2m", false, "2 MiB"),

@@ -28,15 +28,20 @@ pub mod tree;
 
 pub use rows::{MAX_ROWS, Problem, Saved, Tool};
 
+use alloc::vec::Vec;
+
 use conditions::escaped;
 use documents::LARGEST_FILE;
 use latency_core::{Bytes, Text};
 use rows::Draft;
 use tree::{JsonTree, JsonValue};
 
+use crate::analysis::curve::Analysis;
 use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
 use crate::record::members::{ROWS, SECTIONS_OF};
+use crate::record::row::Row;
+use crate::result::Sample;
 use latency_sys::file;
 use latency_sys::terminal::Stream;
 use latency_sys::{Errno, Table};
@@ -63,20 +68,10 @@ impl Saved {
     ///
     /// # Errors
     ///
-    /// The errors of [`load`](Self::load), and those of `take`.
-    pub fn read_each<'a>(
-        path: &'a [u8],
-        contents: &[u8],
-        in_brief: bool,
-        take: &mut dyn FnMut(Saved) -> Result<(), Failure<'a>>,
-    ) -> Result<(), Failure<'a>> {
-        let mut taken = Ok(());
-        let mut keep = |draft: Draft| {
-            if taken.is_ok() {
-                taken = kept(path, draft).and_then(&mut *take);
-            }
-        };
-        let found = documents::each_in(contents, &mut |text| {
+    /// The errors of [`load`](Self::load).
+    pub fn read_each<'a>(path: &'a [u8], contents: &[u8], in_brief: bool) -> Result<Vec<Saved>, Failure<'a>> {
+        let mut drafts = Vec::new();
+        let mut take = |text: &[u8]| {
             let mut draft = Draft { in_brief, ..Draft::default() };
             let tree = understood(text, None, &mut draft)?;
             let found = draft.has_rows();
@@ -85,21 +80,30 @@ impl Saved {
                 Some(report) if found.is_err() && shape::has_sections(draft.saved.experiment.as_str()) => {
                     report
                 }
-                Some(_) if !draft.is_collection => return found.map(|()| keep(draft)),
-                document => return found.and_then(|()| results::each(draft, document, &mut keep)),
+                Some(_) if !draft.is_collection => return found.map(|()| drafts.push(draft)),
+                document => return found.and_then(|()| results::each(draft, document, &mut drafts)),
             };
             for section in shape::sections_of(report) {
                 let mut draft = Draft { in_brief, ..Draft::default() };
                 json::read(section, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
                 if draft.has_rows().is_ok() {
-                    keep(draft);
+                    drafts.push(draft);
                 }
             }
             report.accepted()
-        });
-        found.map_err(|problem| malformed(path, problem))?;
-        taken
+        };
+        documents::each_in(contents, &mut take).map_err(|problem| malformed(path, problem))?;
+        let mut all = Vec::new();
+        for draft in drafts {
+            all.push(kept(path, draft)?);
+        }
+        Ok(all)
+    }
+
+    /// Returns the levels that some of the points show; `like` is one of them.
+    pub fn analysis(&self, samples: &[Sample], like: &Row) -> Analysis {
+        Analysis::new(samples, tlb::of_row(&self.tlb, like), self.claims, None, &|| false)
     }
 
     /// Parses the text of a result. The rows of a report are those of all of its experiments.

@@ -37,21 +37,17 @@ pub fn are_of_one_run(one: &Row, other: &Row) -> bool {
     [HOST, STARTED].into_iter().all(|column| one.word(column) == other.word(column))
 }
 
-/// Passes each result of a document or a table to `take`, with its own rows and its own origin.
+/// Adds each result of a document or a table to `all`, with its own rows and its own origin.
 ///
 /// # Errors
 ///
 /// Two values for one point of a result.
-pub fn each(
-    draft: Draft,
-    document: Option<JsonValue<'_>>,
-    take: &mut dyn FnMut(Draft),
-) -> Result<(), Problem> {
+pub fn each(draft: Draft, document: Option<JsonValue<'_>>, all: &mut Vec<Draft>) -> Result<(), Problem> {
     let lengths = lengths(&draft.rows, document);
     let files = || document.into_iter().flat_map(|document| document.at(FILES.key).items());
     let is_listed = files().count() == lengths.len();
     if lengths.len() == 1 && !is_listed {
-        take(draft);
+        all.push(draft);
         return Ok(());
     }
     let (mut rest, mut files) = (&draft.rows[..], files().filter(|_| is_listed));
@@ -60,7 +56,7 @@ pub fn each(
         rest = behind;
         let mut result = Draft { in_brief: draft.in_brief, saved: draft.saved, ..Draft::default() };
         read(&mut result, own, files.next())?;
-        take(result);
+        all.push(result);
     }
     document.map_or(Ok(()), JsonValue::accepted)
 }

@@ -14,12 +14,7 @@ fn each(text: &str) -> Result<Vec<Saved>, String> {
 
 /// Returns every result of a text, only the classes of pairs of CPUs if `in_brief` is true, or the defect.
 fn each_of(text: &str, in_brief: bool) -> Result<Vec<Saved>, String> {
-    let mut all = Vec::new();
-    let found = Saved::read_each(b"a", text.as_bytes(), in_brief, &mut |saved| {
-        all.push(saved);
-        Ok(())
-    });
-    found.map(|()| all).map_err(|failure| failure.to_string())
+    Saved::read_each(b"a", text.as_bytes(), in_brief).map_err(|failure| failure.to_string())
 }
 
 /// Returns the host, the experiment and the latencies of each result of a text.

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use latency_core::math::{exp, ln, sqrt};
 use latency_core::{Bytes, Estimate, Interval, ToReal, sort_by};
 
-use crate::result::Samples;
+use crate::result::Sample;
 use latency_report::chart::vector;
 
 /// Number of the nearest points that show the scatter.
@@ -73,7 +73,7 @@ pub struct Between {
 
 impl MeasuredCurve {
     /// Returns the curve of points in any order.
-    pub fn of(samples: Samples<'_>) -> MeasuredCurve {
+    pub fn of(samples: &[Sample]) -> MeasuredCurve {
         let points = samples.iter().map(|sample| CurvePoint {
             size: sample.size,
             latency: Estimate { value: sample.nanoseconds, interval: sample.interval },

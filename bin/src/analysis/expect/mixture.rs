@@ -3,13 +3,15 @@
 //!
 //! It explains an expected latency; the measured points around the size give its value.
 
+use alloc::vec::Vec;
+
 use latency_core::model::Cause;
 use latency_core::{Bytes, ToReal};
 
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::tlb::TlbLevels;
-use crate::result::Samples;
+use crate::result::Sample;
 
 /// Share of memory from which on a working set counts as one in memory: a cache serves at most a quarter of the loads.
 const MOSTLY: f64 = 0.75;
@@ -42,7 +44,7 @@ pub struct Mixture {
 impl Mixture {
     /// Finds the levels of points; `None` if they are too few. `tlb` has the levels of the TLB in the pages of the curve, if
     /// they are known.
-    pub fn of(samples: Samples<'_>, tlb: TlbLevels) -> Option<Mixture> {
+    pub fn of(samples: &[Sample], tlb: TlbLevels) -> Option<Mixture> {
         let analysis = Analysis::new(samples, tlb, Claims::default(), None, &|| false);
         analysis.stair.is_ok().then_some(Mixture { analysis })
     }
@@ -54,15 +56,13 @@ impl Mixture {
         caches.all(|level| level.missing(size.0.real()) >= MOSTLY)
     }
 
-    /// Passes the terms at a working set to `take`, and returns their sum.
-    pub fn each_term(&self, size: Bytes, take: &mut dyn FnMut(Term)) -> f64 {
-        let Ok(fit) = &self.analysis.stair else { return f64::NAN };
+    /// Returns the terms at a working set.
+    pub fn terms(&self, size: Bytes) -> Vec<Term> {
+        let Ok(fit) = &self.analysis.stair else { return Vec::new() };
         let size = size.0.real();
-        let mut sum = 0.0;
+        let mut terms = Vec::new();
         let mut term = |part, capacity, share, latency| {
-            let nanoseconds = self.analysis.nanoseconds(latency);
-            sum += share * nanoseconds;
-            take(Term { part, capacity, share, nanoseconds });
+            terms.push(Term { part, capacity, share, nanoseconds: self.analysis.nanoseconds(latency) });
         };
         // The latency of a level contains the steps of the TLB before it, which are a term of their own.
         let (mut reached, mut steps, mut translation) = (1.0_f64, 0.0, 0.0);
@@ -88,6 +88,6 @@ impl Mixture {
         if translation > 0.0 {
             term("translation", None, 1.0, translation);
         }
-        sum
+        terms
     }
 }

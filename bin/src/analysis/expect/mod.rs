@@ -21,8 +21,9 @@ use crate::record::columns::{
     POINTS, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::result::{LoadParts, Sample, Samples};
+use crate::result::{LoadParts, Sample};
 use between::{Between, MeasuredCurve};
+use latency_report::chart::vector;
 use mixture::Mixture;
 
 /// The experiments with latencies by size, the best last: points of `pages` are few, and another tool's table has no
@@ -51,28 +52,22 @@ impl ResultRows<'_> {
     }
 }
 
-/// Returns the result with an index, if there is one.
-pub type Results<'a, 'r> = &'a dyn Fn(usize) -> Option<ResultRows<'r>>;
-
 /// A function that returns the levels of the TLB that a result has for the pages of a point.
 pub type TlbOf<'a> = &'a dyn Fn(usize, &Row) -> TlbLevels;
 
-/// A function that receives the index of a result, the result, the index of the experiment of a point, and the point.
-type TakeRow<'t, 'r> = &'t mut dyn FnMut(usize, ResultRows<'r>, usize, &'r Row);
-
-/// Passes the points of some experiments to `take`. Points of a table of several experiments name their own.
-fn each<'r>(results: Results<'_, 'r>, experiments: &[&str], take: TakeRow<'_, 'r>) {
-    for (index, result) in (0..).map_while(results).enumerate() {
+/// Returns the points of some experiments, each with the index of its result and that of its experiment. Points of a table
+/// of several experiments name their own.
+fn points_of<'r>(results: &[ResultRows<'r>], experiments: &[&str]) -> Vec<(usize, usize, &'r Row)> {
+    let mut points = Vec::new();
+    for (index, result) in results.iter().enumerate() {
         for row in result.rows {
-            let is_own = |name: &&str| match row.tells(EXPERIMENT) {
-                true => row.is_word(EXPERIMENT, name),
-                false => result.experiment == *name,
-            };
-            if let Some(experiment) = experiments.iter().position(is_own) {
-                take(index, result, experiment, row);
+            let own = if row.tells(EXPERIMENT) { row.word(EXPERIMENT) } else { result.experiment };
+            if let Some(experiment) = experiments.iter().position(|name| *name == own) {
+                points.push((index, experiment, row));
             }
         }
     }
+    points
 }
 
 /// A question. With `None` or [`Pages::AUTO`] the results decide.
@@ -109,50 +104,70 @@ pub fn pages_of(row: &Row) -> Option<Pages> {
 }
 
 /// The curve of a result: the points that differ from one of them only in their size.
-#[derive(Clone, Copy)]
-pub struct SavedCurve<'r> {
+struct SavedCurve<'r> {
     /// The index of its result.
-    pub result: usize,
-    /// One of its points.
-    pub like: &'r Row,
+    result: usize,
+    /// The first of its points.
+    like: &'r Row,
     of: ResultRows<'r>,
+    /// The place of its experiment in [`WITH_SIZES`].
+    rank: usize,
+    rows: Vec<&'r Row>,
+    measured: MeasuredCurve,
 }
 
 impl<'r> SavedCurve<'r> {
-    fn has(&self, row: &Row) -> bool {
+    /// Returns every curve of results.
+    fn all(results: &[ResultRows<'r>]) -> Vec<SavedCurve<'r>> {
         const ALIKE: ColumnSet = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET]));
-        is_random_load(row)
-            && row.word(PAGES_OBTAINED) == self.like.word(PAGES_OBTAINED)
-            && row.is_same(self.like, ALIKE)
-    }
-
-    /// Passes the points to `take`.
-    fn with_samples(&self, take: &mut dyn FnMut(Samples<'_>)) {
-        let sample = |index: usize| self.of.rows.get(index).filter(|row| self.has(row)).map(Row::sample);
-        take(Samples::new(self.of.rows.len(), &sample));
+        let mut curves = Vec::new();
+        for (result, rank, like) in points_of(results, &WITH_SIZES) {
+            let is_alike = |row: &&Row| {
+                is_random_load(row)
+                    && row.word(PAGES_OBTAINED) == like.word(PAGES_OBTAINED)
+                    && row.is_same(like, ALIKE)
+            };
+            let of = results[result];
+            let rows = vector(of.rows.iter().filter(is_alike));
+            // A curve is found once, at its first point.
+            if rows.len() >= FEWEST_POINTS && core::ptr::eq(rows[0], like) {
+                let measured = MeasuredCurve::of(&samples(&rows));
+                curves.push(SavedCurve { result, like, of, rank, rows, measured });
+            }
+        }
+        curves
     }
 
     /// Returns memory and translation of the nearest size that has them, at most an octave away.
-    pub fn parts(&self, size: Bytes) -> Option<(Bytes, LoadParts)> {
+    fn parts(&self, size: Bytes) -> Option<(Bytes, LoadParts)> {
         let near = |other: Bytes| other <= size.times(2) && size <= other.times(2);
-        let all = self.of.rows.iter().filter(|row| near(row.size()) && self.has(row));
-        let apart = all.filter_map(|row| Some((row.size(), row.parts()?)));
-        apart.min_by_key(|(other, _)| other.0.abs_diff(size.0))
+        let apart = self.rows.iter().filter_map(|row| Some((row.size(), row.parts()?)));
+        apart.filter(|(other, _)| near(*other)).min_by_key(|(other, _)| other.0.abs_diff(size.0))
     }
 
     fn at(&self, size: Option<Bytes>) -> Result<(Bytes, Between), Unanswered> {
-        let mut found = Err(Unanswered::NoCurve);
-        self.with_samples(&mut |samples| {
-            let measured = MeasuredCurve::of(samples);
-            let Some([least, most]) = measured.range() else { return };
-            let size = size.unwrap_or(most);
-            found = measured.at(size).map(|between| (size, between)).ok_or(match size < least {
-                true => Unanswered::TooSmall { size, least },
-                false => Unanswered::TooLarge { size, most },
-            });
-        });
-        found
+        let [least, most] = self.measured.range().ok_or(Unanswered::NoCurve)?;
+        let size = size.unwrap_or(most);
+        self.measured.at(size).map(|between| (size, between)).ok_or(match size < least {
+            true => Unanswered::TooSmall { size, least },
+            false => Unanswered::TooLarge { size, most },
+        })
     }
+
+    /// Returns the merit for an answer: how close the curve comes to the size, its experiment, and its pages.
+    fn merit(&self, size: Option<Bytes>) -> (u64, usize, Option<u8>) {
+        // Of curves that do not cover the size, the one that comes closest to it tells what was measured.
+        let near = match self.at(size) {
+            Err(Unanswered::TooSmall { least, .. }) => u64::MAX - least.0,
+            Err(Unanswered::TooLarge { most, .. }) => most.0,
+            _ => u64::MAX,
+        };
+        (near, self.rank, pages_of(self.like).map(Pages::code))
+    }
+}
+
+fn samples(rows: &[&Row]) -> Vec<Sample> {
+    vector(rows.iter().map(|row| row.sample()))
 }
 
 /// Returns whether a point is the latency of one chain of random loads, with several lines in each page.
@@ -167,50 +182,21 @@ fn is_random_load(row: &Row) -> bool {
     row.size().0 > 0 && row.stride() < PageSize::LEAST.bytes() && POINTS.iter().copied().all(is_usual)
 }
 
-/// The merit of a curve for an answer: how close it comes to the size, its experiment, and its pages.
-type Merit = (u64, usize, Option<u8>);
-
-/// Passes every curve to `take`, with its merit.
-fn each_curve<'r>(
-    results: Results<'_, 'r>,
-    size: Option<Bytes>,
-    take: &mut dyn FnMut(Merit, SavedCurve<'r>),
-) {
-    each(results, &WITH_SIZES, &mut |result, of, rank, like| {
-        if !is_random_load(like) {
-            return;
-        }
-        let curve = SavedCurve { result, like, of };
-        // A curve is considered once, at its first point.
-        let mut alike = of.rows.iter().filter(|row| curve.has(row));
-        let is_first = alike.next().is_some_and(|first| core::ptr::eq(first, like));
-        if !is_first || alike.count() + 1 < FEWEST_POINTS {
-            return;
-        }
-        // Of curves that do not cover the size, the one that comes closest to it tells what was measured.
-        let near = match curve.at(size) {
-            Err(Unanswered::TooSmall { least, .. }) => u64::MAX - least.0,
-            Err(Unanswered::TooLarge { most, .. }) => most.0,
-            _ => u64::MAX,
-        };
-        take((near, rank, pages_of(like).map(Pages::code)), curve);
-    });
-}
-
 /// Returns the best curve that is wanted: one that covers the size or comes closest to it, of the best experiment, in the
 /// largest pages, the first among equals.
-fn best<'r>(
-    results: Results<'_, 'r>,
+fn best<'c, 'r>(
+    curves: &'c [SavedCurve<'r>],
     size: Option<Bytes>,
     is_wanted: &dyn Fn(&SavedCurve<'r>) -> bool,
-) -> Option<(Merit, SavedCurve<'r>)> {
-    let mut found: Option<(Merit, SavedCurve<'r>)> = None;
-    each_curve(results, size, &mut |merit, curve| {
-        if is_wanted(&curve) && found.is_none_or(|(best, _)| merit > best) {
+) -> Option<&'c SavedCurve<'r>> {
+    let mut found = None;
+    for curve in curves.iter().filter(|curve| is_wanted(curve)) {
+        let merit = curve.merit(size);
+        if found.is_none_or(|(best, _)| merit > best) {
             found = Some((merit, curve));
         }
-    });
-    found
+    }
+    found.map(|(_, curve)| curve)
 }
 
 /// Returns the number of curves that could answer as well as the best one: those of other hosts, and others of its merit.
@@ -218,18 +204,19 @@ fn best<'r>(
 /// # Errors
 ///
 /// [`Unanswered::SeveralCurves`] if something tells them apart, or if their values do not agree.
-fn equals<'r>(
-    results: Results<'_, 'r>,
+fn equals(
+    curves: &[SavedCurve<'_>],
     question: &Question,
-    &(merit, ref curve): &(Merit, SavedCurve<'r>),
+    curve: &SavedCurve<'_>,
 ) -> Result<usize, Unanswered> {
     let (mut count, mut differences, mut is_one_value) = (0, Few::NONE, true);
-    let own = curve.at(question.size).map(|(_, found)| found.expected.bounds());
-    each_curve(results, question.size, &mut |other_merit, other| {
+    let merit = curve.merit(question.size);
+    let bounds = |curve: &SavedCurve<'_>| curve.at(question.size).map(|(_, found)| found.expected.bounds());
+    for other in curves.iter().filter(|other| question.is_of(other.like)) {
         let is_of_host = curve.of.is_of_host_of(&other.of);
-        let is_equal = if is_of_host { other_merit == merit } else { other_merit.0 == merit.0 };
-        if !question.is_of(other.like) || !is_equal {
-            return;
+        let its = other.merit(question.size);
+        if if is_of_host { its != merit } else { its.0 != merit.0 } {
+            continue;
         }
         count += 1;
         if !is_of_host {
@@ -244,24 +231,14 @@ fn equals<'r>(
                 differences.add(column.words());
             }
         }
-        if let (Ok(own), Ok((_, found))) = (own, other.at(question.size)) {
-            let found = found.expected.bounds();
+        if let (Ok(own), Ok(found)) = (bounds(curve), bounds(other)) {
             is_one_value &= own.low <= found.high && found.low <= own.high;
         }
-    });
+    }
     match differences == Few::NONE && is_one_value {
         true => Ok(count),
         false => Err(Unanswered::SeveralCurves { count, differences }),
     }
-}
-
-/// Returns the kinds of pages in which there are curves.
-fn kinds(results: Results<'_, '_>) -> Few<Pages> {
-    let mut kinds = Few::NONE;
-    each_curve(results, None, &mut |_, curve| {
-        pages_of(curve.like).into_iter().for_each(|pages| kinds.add(pages))
-    });
-    kinds
 }
 
 /// The time of a load.
@@ -281,8 +258,12 @@ pub struct ExpectedTime {
 pub struct Expectation<'r> {
     /// The working set.
     pub size: Bytes,
-    /// The curve with the latency.
-    pub curve: SavedCurve<'r>,
+    /// The index of the result with the curve that has the latency.
+    pub result: usize,
+    /// A point of that curve.
+    pub like: &'r Row,
+    /// Memory and translation of the nearest size that has them, at most an octave away.
+    pub parts: Option<(Bytes, LoadParts)>,
     /// The latency of one chain, and the measured points around the size.
     pub between: Between,
     /// The mixture of levels that follows the curve.
@@ -308,27 +289,28 @@ impl Expectation<'_> {
 ///
 /// The reason why the results do not answer it.
 pub fn ask<'r>(
-    results: Results<'_, 'r>,
+    results: &[ResultRows<'r>],
     tlb: TlbOf<'_>,
     question: &Question,
 ) -> Result<Expectation<'r>, Unanswered> {
-    let Some(found) = best(results, question.size, &|curve| question.is_of(curve.like)) else {
-        return Err(match question.pages {
-            pages if pages != Pages::AUTO && best(results, None, &|_| true).is_some() => {
-                Unanswered::OtherPages { pages, known: kinds(results) }
-            }
-            _ => Unanswered::NoCurve,
-        });
+    let curves = SavedCurve::all(results);
+    let Some(curve) = best(&curves, question.size, &|curve| question.is_of(curve.like)) else {
+        let pages = question.pages;
+        if pages == Pages::AUTO || curves.is_empty() {
+            return Err(Unanswered::NoCurve);
+        }
+        let mut known = Few::NONE;
+        curves.iter().filter_map(|curve| pages_of(curve.like)).for_each(|pages| known.add(pages));
+        return Err(Unanswered::OtherPages { pages, known });
     };
-    let alike = equals(results, question, &found)?;
-    let (_, curve) = found;
+    let alike = equals(&curves, question, curve)?;
     let (size, between) = curve.at(question.size)?;
     let pages = pages_of(curve.like);
     let own = ExpectedTime { pages, chains: 1, cores: None, time: between.expected };
-    let mut mixture = None;
-    curve.with_samples(&mut |samples| mixture = Mixture::of(samples, tlb(curve.result, curve.like)));
+    let mixture = Mixture::of(&samples(&curve.rows), tlb(curve.result, curve.like));
     let (sources, times) = ([curve.result].into(), [own].into());
-    let mut found = Expectation { size, curve, between, mixture, alike, sources, times };
+    let (result, like, parts) = (curve.result, curve.like, curve.parts(size));
+    let mut found = Expectation { size, result, like, parts, between, mixture, alike, sources, times };
     let is_open = pages.is_some() && question.pages == Pages::AUTO;
     for kind in Pages::all().filter(|kind| is_open && Some(*kind) != pages) {
         let is_of_kind = |other: &SavedCurve<'_>| {
@@ -336,8 +318,8 @@ pub fn ask<'r>(
                 && other.like.pair() == curve.like.pair()
                 && other.of.is_of_host_of(&curve.of)
         };
-        let other = best(results, Some(size), &is_of_kind);
-        let other = other.and_then(|(_, other)| Some((other.result, other.at(Some(size)).ok()?)));
+        let other = best(&curves, Some(size), &is_of_kind);
+        let other = other.and_then(|other| Some((other.result, other.at(Some(size)).ok()?)));
         if let Some((result, (_, other))) = other {
             found.sources.push(result);
             found.times.push(ExpectedTime { pages: Some(kind), time: other.expected, ..own });
@@ -365,43 +347,39 @@ fn number(row: &Row, column: Column) -> u32 {
     row.count(column).map_or(0, |count| count as u32)
 }
 
-fn time(row: &Row) -> Estimate {
-    Estimate { value: row.nanoseconds(), interval: row.interval() }
-}
-
 /// Returns the time of a load with several chains side by side: the measured one of this size, or the latency divided by
 /// the speedup of another size, if both are in memory. The results with its values are next to it.
 fn side_by_side(
-    results: Results<'_, '_>,
+    results: &[ResultRows<'_>],
     found: &Expectation<'_>,
     chains: u32,
 ) -> Result<(Estimate, [Option<usize>; 2]), Unanswered> {
-    let like = found.curve.like;
+    let like = found.like;
     let (mut single, mut several, mut most) = (None, None, 0);
-    each(results, &["parallel"], &mut |result, of, _, row| {
-        if !of.is_of_host_of(&found.curve.of) || pages_of(row) != pages_of(like) || row.pair() != like.pair()
-        {
-            return;
+    for (result, _, row) in points_of(results, &["parallel"]) {
+        let is_of_host = results[result].is_of_host_of(&results[found.result]);
+        if !is_of_host || pages_of(row) != pages_of(like) || row.pair() != like.pair() {
+            continue;
         }
         let count = number(row, CHAINS);
         most = most.max(count);
         let best = match count {
             1 => &mut single,
             _ if count == chains => &mut several,
-            _ => return,
+            _ => continue,
         };
         let key = |row: &Row| (row.size() == found.size, row.size());
         if best.is_none_or(|(_, best)| key(row) > key(best)) {
             *best = Some((result, row));
         }
-    });
+    }
     let Some((of_several, several)) = several else { return Err(Unanswered::NoChains { chains, most }) };
     if several.size() == found.size {
-        return Ok((time(several), [Some(of_several), None]));
+        return Ok((several.time(), [Some(of_several), None]));
     }
     let is_in_memory = found.is_in_memory(found.size) && found.is_in_memory(several.size());
     let single = single.filter(|(_, single)| is_in_memory && single.size() == several.size());
-    let speedup = single.and_then(|(_, single)| time(single).over(time(several)));
+    let speedup = single.and_then(|(_, single)| single.time().over(several.time()));
     let time = speedup.and_then(|speedup| found.between.expected.over(speedup));
     let sources = [Some(of_several), single.map(|(result, _)| result)];
     time.map(|time| (time, sources)).ok_or(Unanswered::ChainsElsewhere { chains, size: found.size })
@@ -410,31 +388,30 @@ fn side_by_side(
 /// Returns the time of a load of each of several cores that load at random at the same time, each with as many loads in
 /// flight as it can, and the results with its values.
 fn at_once(
-    results: Results<'_, '_>,
+    results: &[ResultRows<'_>],
     found: &Expectation<'_>,
     cores: u32,
 ) -> Result<(Estimate, Vec<usize>), Unanswered> {
     let (mut sources, mut samples) = (Vec::new(), Vec::new());
     let (mut most, mut is_in_memory) = (0, found.is_in_memory(found.size));
-    each(results, &["bandwidth"], &mut |result, of, _, row| {
-        let is_wanted = of.is_of_host_of(&found.curve.of) && row.is_word(TRAFFIC, "random");
-        if !is_wanted || row.pair() != found.curve.like.pair() {
-            return;
+    for (result, _, row) in points_of(results, &["bandwidth"]) {
+        let is_wanted =
+            results[result].is_of_host_of(&results[found.result]) && row.is_word(TRAFFIC, "random");
+        if !is_wanted || row.pair() != found.like.pair() {
+            continue;
         }
         sources.push(result);
         let own = number(row, CORES);
         most = most.max(own);
         is_in_memory &= found.is_in_memory(row.size());
         // The time between two loads of one core grows with the number of cores, as a latency with the working set.
-        let Estimate { value: nanoseconds, interval } = time(row).scaled(own.into());
+        let Estimate { value: nanoseconds, interval } = row.time().scaled(own.into());
         samples.push(Sample { size: Bytes(own.into()), nanoseconds, interval, ..Sample::EMPTY });
-    });
+    }
     if most > 0 && !is_in_memory {
         return Err(Unanswered::CoresElsewhere { size: found.size });
     }
-    let sample = |index: usize| samples.get(index).copied();
-    let curve = MeasuredCurve::of(Samples::new(samples.len(), &sample));
-    let Some(Between { expected, neighbours }) = curve.at(Bytes(cores.into())) else {
+    let Some(Between { expected, neighbours }) = MeasuredCurve::of(&samples).at(Bytes(cores.into())) else {
         return Err(Unanswered::NoCores { cores, most });
     };
     // A few numbers of cores show no scatter, which would replace an interval that was not measured.

@@ -71,8 +71,7 @@ fn random() -> Vec<Row> {
 }
 
 fn curve(samples: &[Sample]) -> MeasuredCurve {
-    let get = |index: usize| samples.get(index).copied();
-    MeasuredCurve::of(Samples::new(samples.len(), &get))
+    MeasuredCurve::of(samples)
 }
 
 fn result<'r>(experiment: &'r str, rows: &'r [Row]) -> ResultRows<'r> {
@@ -81,7 +80,7 @@ fn result<'r>(experiment: &'r str, rows: &'r [Row]) -> ResultRows<'r> {
 
 /// Answers a question from results.
 fn answer<'r>(results: &[ResultRows<'r>], question: &Question) -> Result<Expectation<'r>, Unanswered> {
-    ask(&|index| results.get(index).copied(), &|_, _| [None; 2], question)
+    ask(results, &|_, _| [None; 2], question)
 }
 
 const PLAIN: Question = Question { size: None, pages: Pages::AUTO, chains: None, cores: None };
@@ -182,13 +181,12 @@ fn sizes_outside_of_the_measured_ones_have_no_value() {
 
 fn mixture(tlb: TlbLevels, planted: &dyn Fn(u64) -> f64) -> Mixture {
     let samples: Vec<Sample> = sizes().map(|size| sample(size, planted(size))).collect();
-    let get = |index: usize| samples.get(index).copied();
-    Mixture::of(Samples::new(samples.len(), &get), tlb).unwrap()
+    Mixture::of(&samples, tlb).unwrap()
 }
 
 fn terms(mixture: &Mixture, size: u64) -> (Vec<Term>, f64) {
-    let mut terms = Vec::new();
-    let sum = mixture.each_term(Bytes(size), &mut |term| terms.push(term));
+    let terms = mixture.terms(Bytes(size));
+    let sum = terms.iter().map(Term::adds).sum();
     (terms, sum)
 }
 
@@ -245,8 +243,7 @@ fn memory_apart_from_translation_is_that_of_the_nearest_size_within_an_octave() 
     let rows: Vec<Row> = rows("4k", 1.0).into_iter().map(apart).collect();
     let results = [result("curve", &rows)];
     for (size, found) in [(48, Some(64)), (128, Some(64)), (129, None), (2, Some(1)), (16, None)] {
-        let curve = answer(&results, &of_size(size * MIB)).unwrap().curve;
-        let parts = curve.parts(Bytes(size * MIB));
+        let parts = answer(&results, &of_size(size * MIB)).unwrap().parts;
         assert_eq!(parts.map(|(size, _)| size), found.map(|size| Bytes(size * MIB)), "{size}");
         assert!(parts.is_none_or(|(size, parts)| parts.without_translation.value == size.0 as f64));
     }
@@ -428,7 +425,7 @@ fn the_curve_that_comes_closest_tells_what_was_measured() {
     let refused = answer(&results, &of_size(2048 * MIB)).err();
     assert_eq!(refused, Some(Unanswered::TooLarge { size, most }));
     // A size that both have is answered by the curve.
-    assert_eq!(answer(&results, &of_size(MIB)).unwrap().curve.result, 0);
+    assert_eq!(answer(&results, &of_size(MIB)).unwrap().result, 0);
 }
 
 #[test]

@@ -3,11 +3,13 @@
 //!
 //! The quotes, the full addresses and the dates of reading are in `tests/fixtures/reference/evidence.tsv`.
 
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use latency_core::{Trimmed, joined};
 
 use super::quantity::PublishedQuantity;
+use latency_report::chart::vector;
 
 /// Figures of one quantity, in one range.
 #[derive(Clone, Copy, Debug)]
@@ -222,35 +224,20 @@ const SHORT: [(&str, &str); 12] = [
 ];
 
 /// Returns the letters and digits of a text, in small letters.
-fn plain(text: &[u8]) -> impl Iterator<Item = u8> + Clone {
-    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
+fn plain(text: &[u8]) -> Vec<u8> {
+    vector(text.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase))
 }
 
 /// Returns whether a name has a word as people type it: with or without spaces and hyphens, or by its short name.
 pub fn is_called(name: &[u8], word: &[u8]) -> bool {
-    let has = |word: &mut dyn Iterator<Item = u8>| {
-        let mut typed = [0; 32];
-        let mut length = 0;
-        for (slot, byte) in typed.iter_mut().zip(word) {
-            *slot = byte;
-            length += 1;
-        }
-        let typed = typed.get(..length).unwrap_or_default();
-        let count = plain(name).count();
-        length > 0
-            && (0..count).any(|start| {
-                let mut rest = plain(name).skip(start);
-                typed.iter().all(|byte| rest.next() == Some(*byte))
-            })
-    };
+    let name = plain(name);
+    let has = |word: &[u8]| !word.is_empty() && contains(&name, word);
     let short = SHORT.iter().find_map(|(short, full)| {
-        let begin = word.get(..short.len())?;
-        let rest = word.get(short.len()..)?;
-        let is_whole = rest.iter().all(u8::is_ascii_digit);
-        (is_whole && begin.eq_ignore_ascii_case(short.as_bytes())).then_some((full, rest))
+        let (begin, rest) = word.split_at_checked(short.len())?;
+        let is_short = begin.eq_ignore_ascii_case(short.as_bytes()) && rest.iter().all(u8::is_ascii_digit);
+        is_short.then(|| [&plain(full.as_bytes()), rest].concat())
     });
-    has(&mut plain(word))
-        || short.is_some_and(|(full, rest)| has(&mut plain(full.as_bytes()).chain(plain(rest))))
+    has(&plain(word)) || short.is_some_and(|long| has(&long))
 }
 
 /// Returns whether a name contains a word, in small or large letters.

@@ -10,6 +10,7 @@ use crate::saved::Saved;
 use crate::saved::alike::{PLACE_OF_NODES, TABLE};
 use crate::saved::conditions::{EMULATED, PLATFORM};
 use latency_report::Shown;
+use latency_report::chart::vector;
 use latency_report::document::fields;
 
 fields! {
@@ -18,9 +19,9 @@ fields! {
     TEXT "text" "Cause, evidence and a check, in words.";
 }
 
-/// Returns the rows of files; the first `ours` are of the first side.
-pub fn rows(all: &[Saved], ours: usize) -> Files<'static> {
-    Files { rows: all.iter().map(|saved| saved.rows).collect(), ours }
+/// Returns the rows of the files of two sides.
+pub fn rows([first, second]: [&[Saved]; 2]) -> Files<'static> {
+    Files { rows: vector(first.iter().chain(second).map(|saved| saved.rows)), ours: first.len() }
 }
 
 /// The conditions that forbid a verdict and permit a cause: another number of nodes is a cause itself, and of an
@@ -29,10 +30,9 @@ const PERMITTED: [&str; 2] = [TABLE[PLACE_OF_NODES].key.0, TRUST];
 /// The platform on which others use the same memory.
 const VIRTUAL: &str = "virtual machine";
 
-/// Returns the likely cause of the difference between two sides: the first `ours` results and the others.
+/// Returns the likely cause of the difference between two sides.
 pub fn of(
-    all: &[Saved],
-    ours: usize,
+    sides: [&[Saved]; 2],
     experiment: &str,
     comparison: &Comparison<'_>,
     differs: &[Differs],
@@ -44,7 +44,6 @@ pub fn of(
     if differs.iter().any(forbids) {
         return None;
     }
-    let sides: [&[Saved]; 2] = all.split_at(ours).into();
     let facts = sides.map(|side| SavedFacts::of_runs(&mut side.iter().map(|saved| &saved.facts)));
     let is_poor = facts.iter().any(|facts| facts.poor_matrix);
     let matrix = |local| of_matrix(comparison.pairs(), experiment, local).filter(|_| !is_poor);
@@ -56,21 +55,22 @@ pub fn of(
     };
     find(&CauseEvidence {
         matrix: [true, false].map(matrix),
-        runs: ours.min(all.len() - ours),
-        is_shared: all.iter().any(is_shared),
+        runs: sides[0].len().min(sides[1].len()),
+        is_shared: sides.into_iter().flatten().any(is_shared),
         sides: facts,
     })
 }
 
-/// Returns the likely cause of the difference between the first `ours` results and the others.
-pub fn between(all: &[Saved], ours: usize) -> Option<LikelyCause> {
-    let first = all.first()?;
-    let comparison = Comparison::new(&rows(all, ours), 0.0);
-    if comparison.pairs().is_empty() || all.iter().any(|saved| saved.experiment != first.experiment) {
+/// Returns the likely cause of the difference between two sides of any results.
+pub fn between(sides: [&[Saved]; 2]) -> Option<LikelyCause> {
+    let first = sides[0].first()?;
+    let comparison = Comparison::new(&rows(sides), 0.0);
+    let differs_from_first = |saved: &Saved| saved.experiment != first.experiment;
+    if comparison.pairs().is_empty() || sides.into_iter().flatten().any(differs_from_first) {
         return None;
     }
-    let differs = view::differing(all, ours, &comparison);
-    of(all, ours, first.experiment.as_str(), &comparison, &differs)
+    let differs = view::differing(sides, &comparison);
+    of(sides, first.experiment.as_str(), &comparison, &differs)
 }
 
 /// States the likely cause.
@@ -82,9 +82,7 @@ pub fn answer(document: &mut Shown, cause: Option<&LikelyCause>) {
 
 /// Describes the likely cause for programs.
 pub fn programs(document: &mut Shown, cause: Option<&LikelyCause>) {
-    document.object(&LIKELY, cause, |document, cause| {
-        of_programs(document, cause);
-    });
+    document.object(&LIKELY, cause, of_programs);
 }
 
 /// Describes the members of a likely cause for programs.

@@ -1,18 +1,17 @@
 //! The levels of two curves side by side, in nanoseconds and in core cycles.
 
-use core::fmt;
+use alloc::string::String;
+use alloc::vec::Vec;
 
-use latency_core::joined;
+use latency_core::{Worded, joined};
 
-use crate::analysis::curve::Analysis;
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::record::columns::{ColumnSet, STRIDE, WORKING_SET};
 use crate::record::row::Row;
-use crate::result::Samples;
-use crate::saved::{Saved, tlb};
-use latency_report::Part;
-use latency_report::Shown;
+use crate::saved::Saved;
+use latency_report::chart::vector;
 use latency_report::document::{self, fields, members};
+use latency_report::{Part, Shown};
 
 fields! {
     LEVELS "levels" "Cache levels of both curves, nearest first, then memory; empty if A or B is not a curve.";
@@ -29,19 +28,12 @@ pub fn of(sides: [&[Saved]; 2]) -> Option<Levels> {
 fn levels(saved: &Saved) -> Option<Levels> {
     let like = saved.rows.first()?;
     let alike = ColumnSet::POINTS.without(ColumnSet::of(&[WORKING_SET, STRIDE]));
-    let sample = |index: usize| {
-        saved.rows.get(index).filter(|row| row.size().0 > 0 && row.is_same(like, alike)).map(Row::sample)
-    };
-    let samples = Samples::new(saved.rows.len(), &sample);
-    Levels::of(&Analysis::new(samples, tlb::of_row(&saved.tlb, like), saved.claims, None, &|| false))
+    let rows = saved.rows.iter().filter(|row| row.size().0 > 0 && row.is_same(like, alike));
+    Levels::of(&saved.analysis(&vector(rows.map(Row::sample)), like))
 }
 
-fn name(level: &ComparedLevel) -> impl fmt::Display {
-    let number = level.number;
-    fmt::from_fn(move |out| match number {
-        0 => out.write_str("memory"),
-        number => write!(out, "L{number}"),
-    })
+fn name(level: &ComparedLevel) -> String {
+    if level.number == 0 { "memory".into() } else { format!("L{}", level.number) }
 }
 
 /// States which levels scale with the clock, if the core clocks of the two sides differ.
@@ -49,36 +41,26 @@ pub fn answer(document: &mut Shown, levels: Option<&Levels>) {
     let Some((levels, clock)) = levels.and_then(|levels| Some((levels, levels.clock_ratio()?))) else {
         return;
     };
-    let group = |follows| levels.all.iter().filter(move |level| levels.follows(level) == Some(follows));
-    let names = |follows| joined("", ", ", group(follows).map(name));
-    let ratio = |level: &ComparedLevel| {
-        let ratio = level.ratio();
-        fmt::from_fn(move |out| write!(out, "{ratio:.2}x"))
-    };
-    let ratios = |follows| joined("", ", ", group(follows).map(ratio));
     let said = [
         (Follows::Clock, ["scales with the core clock", "scale with the core clock"]),
         (Follows::Time, ["does not", "do not"]),
         (Follows::Neither, ["does partly", "do partly"]),
     ];
-    let all = fmt::from_fn(|out| {
-        let mut separator = "";
-        for (follows, [one, several]) in said {
-            let verb = match group(follows).count() {
-                0 => continue,
-                1 => one,
-                _ => several,
-            };
-            write!(out, "{separator}{} {verb} (", names(follows))?;
-            match follows {
-                Follows::Clock => write!(out, "{clock:.2}x)")?,
-                _ => write!(out, "{})", ratios(follows))?,
+    let mut all = Vec::new();
+    for (follows, verbs) in said {
+        let group = vector(levels.all.iter().filter(|level| levels.follows(level) == Some(follows)));
+        let names = joined("", ", ", group.iter().map(|level| name(level)));
+        let ratios = match follows {
+            Follows::Clock => format!("{clock:.2}x"),
+            _ => {
+                format!("{}", joined("", ", ", group.iter().map(|level| format!("{:.2}x", level.ratio()))))
             }
-            separator = "; ";
+        };
+        if !group.is_empty() {
+            all.push(format!("{names} {} ({ratios})", verbs[usize::from(group.len() > 1)]));
         }
-        Ok(())
-    });
-    document.finding(format_args!("{all}."));
+    }
+    document.finding(format_args!("{}.", joined("", "; ", all.iter())));
 }
 
 /// Shows the levels as a table.
@@ -88,7 +70,7 @@ pub fn table(document: &mut Shown, levels: Option<&Levels>) {
         table.texts(&["level", "A, ns", "B, ns", "B/A", "A, core cycles", "B, core cycles", "B/A"]);
         for level in &levels.all {
             table.row();
-            table.show(&name(level));
+            table.text(&name(level));
             for ([a, b], ratio) in
                 [(level.nanoseconds, level.ratio()), (level.cycles, level.ratio_in_cycles())]
             {
@@ -115,15 +97,7 @@ pub fn programs(document: &mut Shown, levels: Option<&Levels>) {
             "b_core_cycles": level.cycles[1] => "Latency in B, in core cycles; null if the core clock is unknown.";
             "core_cycles_ratio": level.ratio_in_cycles() => "Latency of B divided by latency of A, both in core cycles; null if a core clock is unknown.";
         }
-        let follows = levels.and_then(|levels| levels.follows(level));
-        document.put(
-            &FOLLOWS,
-            follows.map(|follows| match follows {
-                Follows::Clock => "clock",
-                Follows::Time => "time",
-                Follows::Neither => "neither",
-            }),
-        );
+        document.put(&FOLLOWS, levels.and_then(|levels| levels.follows(level)).map(Follows::word));
     });
     document.put(&CLOCK_RATIO, levels.and_then(Levels::clock_ratio));
 }

@@ -6,13 +6,13 @@ mod points;
 mod verdict;
 mod view;
 
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
-use latency_core::{Estimate, Text, Trimmed, Worded, plural, stats};
+use latency_core::{Estimate, Text, Trimmed, Worded, plural};
 
 use super::{Command, CommandResult};
-use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair, join};
+use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair, join, median};
 use crate::describe::{self, columns, trust};
 use crate::error::{Failure, NoVerdict, Regression, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, Of, Operands, Options};
@@ -140,7 +140,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     let parts_of =
         sides.map(|side| side.iter().flat_map(|saved| saved.rows).any(|row| row.parts().is_some()));
     let of_memory = parts_of.contains(&true) && {
-        let join = join(&cause::rows(&all, ours.len()).conditions());
+        let join = join(&cause::rows(sides).conditions());
         without_translation(&mut all, join, options.of == Of::Typical)
     };
     let mut known = all.iter().map(|saved| &saved.experiment).filter(|name| !name.is_empty());
@@ -152,12 +152,12 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     }
     let experiment = named.map_or("", Text::as_str);
     let sides: [&[Saved]; 2] = all.split_at(ours.len()).into();
-    let files = cause::rows(&all, ours.len());
+    let files = cause::rows(sides);
     let comparison = Comparison::new(&files, options.threshold);
-    let Some(median) = comparison.median_ratio() else {
+    let Some(median_ratio) = comparison.median_ratio() else {
         return Err(SavedError::NothingCommon { field: files.obstacle() }.into());
     };
-    let differs = view::differing(&all, ours.len(), &comparison);
+    let differs = view::differing(sides, &comparison);
     let judged = options.force || differs.iter().all(|differs| !differs.blocks);
     let threshold = options.threshold;
     let (points, of) = (comparison.count(ComparisonVerdict::Slower), comparison.pairs().len());
@@ -169,7 +169,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
         comparison: &comparison,
         differs: &differs,
         judged,
-        median,
+        median: median_ratio,
         options,
         without,
         of_memory,
@@ -182,7 +182,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
     if options.writes(Purpose::Picture) && !view.is_curve() {
         return Err(SavedError::NoPicture { drawn: "curves are compared" }.into());
     }
-    let cause = cause::of(&all, ours.len(), experiment, &comparison, &differs);
+    let cause = cause::of(sides, experiment, &comparison, &differs);
     let shown = Shown::of(|document| {
         describe::machine::saved_footer(document, &|index| all.get(index));
         view::answer(document, &comparison, &differs, judged);
@@ -223,37 +223,34 @@ impl ComparisonView<'_> {
         // The translations of the first file of each side.
         let pairs = self.comparison.pairs();
         let of = |pair: &PointPair| {
-            let of = |side: usize| {
-                let mut rows = self.sides[side][0].rows.iter();
-                let found = rows.find(|row| row.is_same(&pair.row, self.comparison.join));
+            let [one, other] = self.sides.map(|side| {
+                let found = side[0].rows.iter().find(|row| row.is_same(&pair.row, self.comparison.join));
                 found.and_then(Row::parts).map(|parts| parts.translation)
-            };
-            of(0).zip(of(1))
+            });
+            one.zip(other)
         };
-        let all = || pairs.iter().filter_map(of);
-        let is_slower = |(one, other): &(Estimate, Estimate)| {
+        let all = vector(pairs.iter().filter_map(of));
+        let is_slower = |(one, other): &&(Estimate, Estimate)| {
             let ends = one.interval.zip(other.interval);
             other.value > one.value * (1.0 + self.options.threshold)
                 && ends.is_none_or(|(one, other)| other.low > one.high)
         };
-        let slower = 2 * all().filter(is_slower).count() > all().count();
+        let slower = 2 * all.iter().filter(is_slower).count() > all.len();
         let words = if slower { "Address translation is slower" } else { "Address translation" };
-        match pairs {
-            [_] => all().for_each(|(one, other)| {
-                document.finding(format_args!(
-                    "Compared: memory without address translation. {words}: {} -> {} ns {NOT_JUDGED}.",
-                    Digits(one.value),
-                    Digits(other.value)
-                ));
-            }),
+        match (pairs, all.as_slice()) {
+            ([_], []) => {}
+            ([_], [(one, other), ..]) => document.finding(format_args!(
+                "Compared: memory without address translation. {words}: {} -> {} ns {NOT_JUDGED}.",
+                Digits(one.value),
+                Digits(other.value)
+            )),
             _ => {
-                let ratios = all().map(|(one, other)| other.value / one.value);
-                let mut ratios = vector(ratios.filter(|ratio| ratio.is_finite()));
-                let median = stats::median(&mut ratios).unwrap_or(f64::NAN);
+                let ratios = all.iter().map(|(one, other)| other.value / one.value);
+                let median = median(&mut ratios.filter(|ratio| ratio.is_finite())).unwrap_or(f64::NAN);
                 document.finding(format_args!(
                     "Compared: memory without address translation where both have it ({} of {} points). \
                      {words}: median B/A {median:.2} {NOT_JUDGED}.",
-                    all().count(),
+                    all.len(),
                     pairs.len()
                 ));
             }
@@ -271,45 +268,40 @@ impl ComparisonView<'_> {
         for (label, side, paths) in [("A", 0, self.paths[0]), ("B", 1, self.paths[1])] {
             let name = first_name(paths);
             let points = self.sides[side][0].rows.len();
-            let others = paths.len().saturating_sub(1);
-            document.under(Role::Method(label)).write(format_args!(
-                "{}, {points} point{}{}{}",
-                name.as_str(),
-                plural(points),
-                fmt::from_fn(|out| match others {
-                    0 => Ok(()),
-                    others => write!(out, ", and {others} more file{}", plural(others)),
-                }),
-                fmt::from_fn(|out| match self.sides[side][0].left_out {
-                    0 => Ok(()),
-                    count => write!(
-                        out,
-                        "; left out: {count} line{} of bandwidths and of latencies under load",
-                        plural(count)
-                    ),
-                })
-            ));
+            let others = match paths.len().saturating_sub(1) {
+                0 => String::new(),
+                others => format!(", and {others} more file{}", plural(others)),
+            };
+            let left_out = match self.sides[side][0].left_out {
+                0 => String::new(),
+                count => format!(
+                    "; left out: {count} line{} of bandwidths and of latencies under load",
+                    plural(count)
+                ),
+            };
+            document
+                .under(Role::Method(label))
+                .write(format_args!("{name}, {points} point{}{others}{left_out}", plural(points)));
         }
-        let limit = fmt::from_fn(|out| match self.shows_from() {
-            Some(from) => write!(out, "{}", ByPercent(from)),
-            None => out.write_str("above 1000%"),
-        });
-        match self.paths.map(<[_]>::len) {
-            [1, 1] => document.under(Role::Method("Detection limit")).write(format_args!(
-                "{limit} (one file per side, assumed variation between runs {}%); give several files \
-                     per side to lower it",
+        let limit = match self.shows_from() {
+            Some(from) => format!("{}", ByPercent(from)),
+            None => "above 1000%".into(),
+        };
+        let how = match self.paths.map(<[_]>::len) {
+            [1, 1] => format!(
+                "one file per side, assumed variation between runs {}%); give several files per side to lower it",
                 Trimmed(self.comparison.assumed() * 100.0)
-            )),
-            _ => document
-                .under(Role::Method("Detection limit"))
-                .write(format_args!("{limit} (from the variation between files)")),
-        }
+            ),
+            _ => "from the variation between files)".into(),
+        };
+        document.under(Role::Method("Detection limit")).write(format_args!("{limit} ({how}"));
     }
 
     /// Describes the conclusions for programs.
     fn programs(&self, document: &mut Shown) {
-        let blocks = || self.differs.iter().filter(|differs| differs.blocks).map(|differs| differs.what);
-        let comparable = blocks().next().is_none();
+        let blocking = self.differs.iter().filter(|differs| differs.blocks);
+        let blocking = vector(blocking.map(|differs| differs.what));
+        let comparable = blocking.is_empty();
         let count = |verdict| if self.judged { self.comparison.count(verdict) } else { 0 };
         let (slower, faster) = (count(ComparisonVerdict::Slower), count(ComparisonVerdict::Faster));
         document.part(Part::Object(&describe::SUMMARY), |document| {
@@ -332,7 +324,7 @@ impl ComparisonView<'_> {
                 "points_without_value": self.without[0] + self.without[1] => "Number of points without the judged value, which are left out.";
             }
         });
-        trust::of_command(document, if comparable { "good" } else { "poor" }, &vector(blocks()));
+        trust::of_command(document, if comparable { "good" } else { "poor" }, &blocking);
         self.points(document);
         view::differing_for_programs(document, self.differs);
         members! { document;

@@ -12,6 +12,7 @@ use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use crate::record::row::differing;
+use latency_report::chart::vector;
 use latency_report::document::fields;
 use latency_report::{
     Axis, AxisRange, Chart, ChartPoint, Data, Digits, Field, Level, Part, Picture, Scale, Series, Shown, Unit,
@@ -84,30 +85,23 @@ impl ComparisonView<'_> {
     /// Shows every point; if there are many, only the largest differences, unless the user asked for all points.
     pub fn table(&self, document: &mut Shown) {
         let pairs = self.comparison.pairs();
+        let all = vector(pairs.iter());
         if pairs.len() <= MANY {
-            return self.rows(document, "", Level::Quiet, &|row| pairs.get(row));
+            return self.rows(document, "", Level::Quiet, &all);
         }
         let size = |pair: &PointPair| pair.ratio().max(1.0 / pair.ratio());
-        let differ = pairs.iter().enumerate().filter(|(_, pair)| self.word(pair) != "same");
-        let mut differ: Vec<_> = differ.collect();
+        let mut differ = vector(pairs.iter().enumerate().filter(|(_, pair)| self.word(pair) != "same"));
         sort_by(&mut differ, |(one, pair), (other, next)| {
             size(next).total_cmp(&size(pair)).then_with(|| one.cmp(other))
         });
-        let caption = format!("The largest differences: {} of {}", differ.len().min(MOST), differ.len());
-        self.rows(document, &caption, Level::Quiet, &|row| {
-            Some(differ.get(..MOST.min(differ.len()))?.get(row)?.1)
-        });
-        self.rows(document, "Every point", Level::Verbose, &|row| pairs.get(row));
+        let largest = vector(differ.iter().take(MOST).map(|(_, pair)| *pair));
+        let caption = format!("The largest differences: {} of {}", largest.len(), differ.len());
+        self.rows(document, &caption, Level::Quiet, &largest);
+        self.rows(document, "Every point", Level::Verbose, &all);
     }
 
     /// Shows some points, with columns only for fields that vary over all points.
-    fn rows<'p>(
-        &self,
-        document: &mut Shown,
-        caption: &str,
-        level: Level,
-        pair: &dyn Fn(usize) -> Option<&'p PointPair>,
-    ) {
+    fn rows(&self, document: &mut Shown, caption: &str, level: Level, shown_pairs: &[&PointPair]) {
         let shown = self.naming;
         let (nodes, cpus) = (shown.meets(ColumnSet::NODES), shown.meets(ColumnSet::CPUS));
         let fields = || shown.without(ColumnSet::NODES | ColumnSet::CPUS).points();
@@ -131,7 +125,7 @@ impl ComparisonView<'_> {
                 (false, true) => &["A, GB/s", "B, GB/s", "time B/A", "95% CI", "verdict"],
                 (false, false) => &["A, ns", "B, ns", "B/A", "95% CI", "verdict"],
             });
-            for pair in (0..).map_while(pair) {
+            for pair in shown_pairs {
                 let row = &pair.row;
                 table.row();
                 if nodes {

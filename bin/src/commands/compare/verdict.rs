@@ -1,14 +1,14 @@
 //! The verdict in a sentence: the number of points that differ, their names, and the difference.
 
-use core::fmt::{self, Display};
+use alloc::string::String;
 
-use latency_core::{Text, Trimmed, joined, plural};
+use latency_core::{Trimmed, joined, plural};
 
 use super::points::SideValue;
 use super::view::{ComparisonView, Differs, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup, partners};
 use crate::commands::listed;
-use crate::record::columns::{ColumnSet, INITIATOR_NODE, TARGET_NODE, WORKING_SET};
+use crate::record::columns::{INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use latency_report::document::fields;
 use latency_report::{ByPercent, Part, Shown};
@@ -21,13 +21,12 @@ fields! {
     BY "by" "Median difference of these points, as a fraction of A.";
 }
 
-impl<'v> ComparisonView<'v> {
+impl ComparisonView<'_> {
     /// States the conclusion of the comparison.
     pub fn answer(&self, document: &mut Shown) {
         let pairs = self.comparison.pairs();
         let of = pairs.len();
-        let median =
-            fmt::from_fn(|out| write!(out, "median B/A {:.3} over {of} point{}", self.median, plural(of)));
+        let median = format!("median B/A {:.3} over {of} point{}", self.median, plural(of));
         if !self.judged {
             let why = self.why_not();
             document.answer(format_args!("No verdict: {why} (--force overrides); {median}."));
@@ -66,19 +65,18 @@ impl<'v> ComparisonView<'v> {
         self.one_sided(document);
     }
 
-    /// Shows the reason why there is no verdict: unreliable results, or else conditions that differ.
-    fn why_not(&self) -> impl Display {
-        fmt::from_fn(|out| {
-            let mut blocking = self.differs.iter().filter(|differs| differs.blocks);
-            let (Some(Differs { what: TRUST, sides, .. }), None) = (blocking.next(), blocking.next()) else {
-                return out.write_str("the conditions differ");
-            };
-            let [one, other] = [&sides[0], &sides[1]].map(Text::as_str);
-            match one == other {
-                true => write!(out, "both results are {one}"),
-                false => write!(out, "A is {one}, B is {other}"),
+    /// Returns the reason why there is no verdict: unreliable results, or else conditions that differ.
+    fn why_not(&self) -> String {
+        let mut blocking = self.differs.iter().filter(|differs| differs.blocks);
+        match (blocking.next(), blocking.next()) {
+            (Some(Differs { what: TRUST, sides: [one, other], .. }), None) if one == other => {
+                format!("both results are {one}")
             }
-        })
+            (Some(Differs { what: TRUST, sides: [one, other], .. }), None) => {
+                format!("A is {one}, B is {other}")
+            }
+            _ => "the conditions differ".into(),
+        }
     }
 
     /// Names the points that only one side has.
@@ -106,81 +104,69 @@ impl<'v> ComparisonView<'v> {
         let parts = self.parts.iter().zip(["slower", "faster"]).filter(|_| self.judged);
         let parts = parts.flat_map(|(parts, direction)| parts.iter().map(move |part| (part, direction)));
         document.items(Part::List(&DIFFERENCES), parts, |document, (part, direction)| {
-            document.show(&WHICH, &self.which(part));
+            document.put(&WHICH, self.which(part));
             document.put(&DIRECTION, direction);
             document.put(&POINTS, part.points);
             document.put(&BY, part.by);
         });
     }
 
-    /// Shows the parts that differ, and the difference of the other points: `: 16 MiB to 128 MiB; the other points by
-    /// 1.0%`. Writes nothing about parts if all points differ.
-    fn differing(
-        &self,
-        verdict: ComparisonVerdict,
-        parts: &'v [DifferingPart<'v>],
-    ) -> impl Display + use<'_, 'v> {
-        fmt::from_fn(move |out| {
-            if let [DifferingPart { group: PointGroup::Whole, .. }] = parts {
-                return Ok(());
-            }
-            let like_first =
-                parts.iter().all(|part| parts.first().is_some_and(|first| alike(part.by, first.by)));
-            let named = |part: &'v DifferingPart<'v>| {
-                fmt::from_fn(move |out| match like_first {
-                    true => write!(out, "{}", self.which(part)),
-                    false => write!(out, "{} ({})", self.which(part), ByPercent(part.by)),
-                })
-            };
-            joined(": ", "; ", parts.iter().map(named)).fmt(out)?;
-            let named = parts.iter().map(|part| part.points).sum();
-            match self.comparison.count(verdict).saturating_sub(named) {
-                0 => {}
-                more => write!(out, "; and {more} more")?,
-            }
-            match self.comparison.by(ComparisonVerdict::Same) {
-                Some(by) if by >= ALIKE => write!(out, "; the other points by {}", ByPercent(by)),
-                Some(by) if by <= -ALIKE => write!(out, "; the other points are {} faster", ByPercent(by)),
-                _ => Ok(()),
-            }
-        })
+    /// Returns the parts that differ, and the difference of the other points: `: 16 MiB to 128 MiB; the other points by
+    /// 1.0%`. Parts are not named if all points differ.
+    fn differing(&self, verdict: ComparisonVerdict, parts: &[DifferingPart<'_>]) -> String {
+        if let [DifferingPart { group: PointGroup::Whole, .. }] = parts {
+            return String::new();
+        }
+        let like_first = parts.iter().all(|part| alike(part.by, parts[0].by));
+        let named = parts.iter().map(|part| match like_first {
+            true => self.which(part),
+            false => format!("{} ({})", self.which(part), ByPercent(part.by)),
+        });
+        let mut words = format!("{}", joined(": ", "; ", named));
+        match self.comparison.count(verdict).saturating_sub(parts.iter().map(|part| part.points).sum()) {
+            0 => {}
+            more => words += &format!("; and {more} more"),
+        }
+        match self.comparison.by(ComparisonVerdict::Same) {
+            Some(by) if by >= ALIKE => words += &format!("; the other points by {}", ByPercent(by)),
+            Some(by) if by <= -ALIKE => words += &format!("; the other points are {} faster", ByPercent(by)),
+            _ => {}
+        }
+        words
     }
 
-    /// Shows the name of a part in words.
-    fn which<'p>(&'p self, part: &'p DifferingPart<'p>) -> impl Display + use<'p, 'v> {
+    /// Returns the name of a part in words.
+    fn which(&self, part: &DifferingPart<'_>) -> String {
         let DifferingPart { group, ends: [first, last], .. } = *part;
         let shown = self.naming;
         // A part of one node or one CPU is named after one of its points, because the node or the CPU may be the
         // initiator in some of its points and the target in others.
-        let like = move |point: usize| self.comparison.pairs().get(point).map_or(first, |pair| &pair.row);
-        fmt::from_fn(move |out| match group {
-            PointGroup::Whole => out.write_str("all points"),
-            PointGroup::Point(_) => write!(out, "{}", Label { row: first, shown }),
-            PointGroup::Field(place, _) => match crate::record::columns::POINTS[place] {
-                INITIATOR_NODE => {
-                    write!(out, "all accesses from node {}", shown_value(first, INITIATOR_NODE))
+        let like = |point: usize| &self.comparison.pairs()[point].row;
+        match group {
+            PointGroup::Whole => "all points".into(),
+            PointGroup::Point(_) => format!("{}", Label { row: first, shown }),
+            PointGroup::Field(place, _) => {
+                let column = crate::record::columns::POINTS[place];
+                let value = shown_value(first, column);
+                match column {
+                    INITIATOR_NODE => format!("all accesses from node {value}"),
+                    TARGET_NODE => format!("all accesses to node {value}"),
+                    column => format!("all points with {} {value}", column.words()),
                 }
-                TARGET_NODE => write!(out, "all accesses to node {}", shown_value(first, TARGET_NODE)),
-                column => {
-                    write!(out, "all points with {} {}", column.words(), shown_value(first, column))
-                }
-            },
-            PointGroup::Cpu(field, point) => {
-                write!(out, "all pairs of CPU {}", shown_value(like(point), field))
             }
+            PointGroup::Cpu(field, point) => format!("all pairs of CPU {}", shown_value(like(point), field)),
             PointGroup::Node(point) => {
-                write!(out, "all accesses from and to node {}", shown_value(like(point), INITIATOR_NODE))
+                format!("all accesses from and to node {}", shown_value(like(point), INITIATOR_NODE))
             }
-            PointGroup::Local(true) => out.write_str("all local accesses"),
-            PointGroup::Local(false) => out.write_str("all remote accesses"),
+            PointGroup::Local(true) => "all local accesses".into(),
+            PointGroup::Local(false) => "all remote accesses".into(),
             PointGroup::Run(..) => {
-                let others = shown.without(WORKING_SET.into());
-                if others != ColumnSet::EMPTY {
-                    write!(out, "{}, ", Label { row: first, shown: others })?;
-                }
-                write!(out, "{} to {}", shown_value(first, WORKING_SET), shown_value(last, WORKING_SET))
+                let [from, to] = [first, last].map(|row| shown_value(row, WORKING_SET));
+                let others = format!("{}", Label { row: first, shown: shown.without(WORKING_SET.into()) });
+                let comma = if others.is_empty() { "" } else { ", " };
+                format!("{others}{comma}{from} to {to}")
             }
-        })
+        }
     }
 }
 

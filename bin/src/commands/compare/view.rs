@@ -1,6 +1,7 @@
 //! The data that `compare` shows about the two sides, and the conditions that differ between them. A reader must know
 //! these conditions before any verdict.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -120,10 +121,10 @@ fn add(
 }
 
 /// Returns all conditions that differ; those that forbid a verdict come first.
-pub fn differing(saved: &[Saved], ours: usize, comparison: &Comparison<'_>) -> Vec<Differs> {
+pub fn differing(sides: [&[Saved]; 2], comparison: &Comparison<'_>) -> Vec<Differs> {
     let mut list = Vec::new();
-    let sides: [&[Saved]; 2] = saved.split_at(ours).into();
     let [first, second] = sides;
+    let saved = || first.iter().chain(second);
     of_table(&mut list, sides, comparison);
     for &(field, rows) in &comparison.conditions {
         if TABLE.iter().any(|entry| entry.field == Some(field)) {
@@ -135,17 +136,17 @@ pub fn differing(saved: &[Saved], ours: usize, comparison: &Comparison<'_>) -> V
         let key = (field.name(), field.words());
         add(&mut list, key, blocks, [&shown_value(rows[0], field), &shown_value(rows[1], field)]);
     }
-    if saved.iter().any(|saved| saved.conditions.poor) {
+    if saved().any(|saved| saved.conditions.poor) {
         add(&mut list, (TRUST, TRUST), true, [&trust(first), &trust(second)]);
     }
     for (index, key) in CONDITIONS.iter().enumerate() {
-        if saved.iter().all(|saved| saved.conditions.tells(index)) && differ(texts(saved, index)) {
+        let is_told = saved().all(|saved| saved.conditions.tells(index));
+        if is_told && saved().any(|saved| text(saved, index) != text(&first[0], index)) {
             let [one, other] = sides.map(|side| {
-                fmt::from_fn(move |out| {
-                    let text = texts(side, index).next().filter(|text| !text.is_empty());
-                    let others = if differ(texts(side, index)) { " and other values" } else { "" };
-                    write!(out, "{}{others}", text.unwrap_or("none"))
-                })
+                let own = text(&side[0], index);
+                let differ = side.iter().any(|saved| text(saved, index) != own);
+                let others = if differ { " and other values" } else { "" };
+                format!("{}{others}", if own.is_empty() { "none" } else { own })
             });
             add(&mut list, *key, false, [&one, &other]);
         }
@@ -156,8 +157,8 @@ pub fn differing(saved: &[Saved], ours: usize, comparison: &Comparison<'_>) -> V
     if let (Some(one), Some(other)) = (clock(rows[0]), clock(rows[1]))
         && (one - other).abs() > CLOCK * one
     {
-        let shown = |clock| fmt::from_fn(move |out| write!(out, "{clock:.2} GHz"));
-        add(&mut list, (CORE_GHZ.name(), "core clock"), false, [&shown(one), &shown(other)]);
+        let [one, other] = [one, other].map(|clock| format!("{clock:.2} GHz"));
+        add(&mut list, (CORE_GHZ.name(), "core clock"), false, [&one, &other]);
     }
     let seed = |rows: &[Row]| rows.iter().find_map(|row| row.count(SEED));
     if let (Some(one), Some(other)) = (seed(rows[0]), seed(rows[1]))
@@ -191,38 +192,29 @@ fn of_table(list: &mut Vec<Differs>, [first, second]: [&[Saved]; 2], comparison:
             continue;
         }
         let blocks = interrupted || !IDENTITY.contains(&condition) && !alike::alike(condition, one, other);
-        let rows = rows.map_or([None; 2], |rows| rows.map(Some));
-        let [one, other] = [(rows[0], one), (rows[1], other)].map(|(row, value)| {
-            fmt::from_fn(move |out| match (row, entry.field) {
-                (Some(row), Some(field)) => write!(out, "{}", shown_value(row, field)),
-                _ => alike::show(condition, value, false, out),
-            })
-        });
-        add(list, entry.key, blocks, [&one, &other]);
+        match rows.zip(entry.field) {
+            Some(([one, other], field)) => {
+                add(list, entry.key, blocks, [&shown_value(one, field), &shown_value(other, field)]);
+            }
+            None => {
+                let [one, other] = [one, other].map(|value| alike::shown(condition, value, false));
+                add(list, entry.key, blocks, [&one, &other]);
+            }
+        }
     }
 }
 
+/// Returns a condition of a file.
+fn text(saved: &Saved, index: usize) -> &str {
+    saved.conditions.texts[index].as_str()
+}
+
 /// Shows the trust in a side: that in its first file with poor data, if there is one.
-fn trust(side: &[Saved]) -> impl fmt::Display {
-    fmt::from_fn(|out| {
-        let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else {
-            return out.write_str("not poor");
-        };
-        let evidence = || saved.origin.trust.evidence();
-        let end = if evidence().next().is_some() { ")" } else { "" };
-        write!(out, "poor{}{end}", joined(" (", ", ", evidence()))
-    })
-}
-
-/// Returns one condition of each file of a side.
-fn texts(side: &[Saved], index: usize) -> impl Iterator<Item = &str> {
-    side.iter().filter_map(move |saved| saved.conditions.texts.get(index)).map(Text::as_str)
-}
-
-/// Returns whether any text differs from the first.
-fn differ<'t>(mut texts: impl Iterator<Item = &'t str>) -> bool {
-    let first = texts.next();
-    texts.any(|text| Some(text) != first)
+fn trust(side: &[Saved]) -> String {
+    let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else { return "not poor".into() };
+    let evidence = || saved.origin.trust.evidence();
+    let end = if evidence().next().is_some() { ")" } else { "" };
+    format!("poor{}{end}", joined(" (", ", ", evidence()))
 }
 
 /// States the conditions that differ, before any conclusion. With `judged` there is a verdict.
@@ -230,12 +222,9 @@ pub fn answer(document: &mut Shown, comparison: &Comparison<'_>, differs: &[Diff
     let blocked = if judged { "Not comparable (overridden by --force)" } else { "Not comparable" };
     for (blocks, role, begin) in [(true, Role::Answer, blocked), (false, Role::Finding, "Differs")] {
         let differs = differs.iter().filter(|differs| differs.blocks == blocks);
-        let shown = |Differs { words, sides: [one, other], .. }: &Differs| {
-            let (words, one, other) = (*words, *one, *other);
-            fmt::from_fn(move |out| match one.as_str() == other.as_str() {
-                true => write!(out, "{words} {one} on both sides"),
-                false => write!(out, "{words} {one} -> {other}"),
-            })
+        let shown = |Differs { words, sides: [one, other], .. }: &Differs| match one == other {
+            true => format!("{words} {one} on both sides"),
+            false => format!("{words} {one} -> {other}"),
         };
         // Without a verdict, the answer has the trust if nothing else forbids one.
         let is_answer = blocks && !judged && differs.clone().all(|differs| differs.what == TRUST);

@@ -5,15 +5,17 @@ pub mod needed;
 #[cfg(test)]
 mod tests;
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Display};
 use core::num::NonZeroU32;
 
-use latency_core::{Estimate, Interval};
+use latency_core::{Estimate, Interval, joined};
 
 use super::report::saved::{self, File, read};
 use super::{Command, CommandResult, show};
 use crate::analysis::expect::between::CurvePoint;
-use crate::analysis::expect::mixture::Mixture;
+use crate::analysis::expect::mixture::Term;
 use crate::analysis::expect::{Expectation, ExpectedTime, Question, ResultRows, ask};
 use crate::describe::time::ReadableTime;
 use crate::describe::{self, columns, output, split, trust};
@@ -80,11 +82,12 @@ pub fn answer<'a>(options: &Options<'a>, files: &[File<'a>]) -> Result<Shown, Fa
         cores: options.cores.map(NonZeroU32::get),
     };
     let path = files.first().map_or(&b""[..], |file| file.path);
-    let found = ask(&|index| files.get(index).map(result), &tlb, &question)
-        .map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
+    let results = vector(files.iter().map(result));
+    let found =
+        ask(&results, &tlb, &question).map_err(|why| SavedError::Unanswered { path: Escaped(path), why })?;
     let from = if options.operands().is_empty() { "Measured by" } else { "File" };
     Ok(Shown::of(|document| {
-        if let Some(file) = files.get(found.curve.result) {
+        if let Some(file) = files.get(found.result) {
             present(document, files, (from, file), &found);
         }
     }))
@@ -105,7 +108,8 @@ fn present(
     found: &Expectation<'_>,
 ) {
     let saved = &file.saved;
-    let sum = found.mixture.as_ref().map(|mixture| mixture.each_term(found.size, &mut |_| {}));
+    let terms = found.mixture.as_ref().map(|mixture| mixture.terms(found.size));
+    let sum = terms.as_ref().map(|terms| terms.iter().map(Term::adds).sum::<f64>());
     document.part(Part::Object(&describe::SUMMARY), |document| {
         let [below, above] = found.between.neighbours;
         document.put(&columns::WORKING_SET, found.size);
@@ -115,43 +119,46 @@ fn present(
             "above_bytes": above.size => "Nearest measured working set above, in bytes.";
             "mixture_ns": sum => "Latency by the mixture of levels, in nanoseconds; null without a fit.";
         }
-        let parts = found.curve.parts(found.size).map(|(_, parts)| parts);
+        let parts = found.parts.map(|(_, parts)| parts);
         document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
         document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
         document.put(&ALIKE, found.alike);
     });
     let is_source = |(index, _): &(usize, &File<'_>)| found.sources.contains(index);
     let sources = || files.iter().enumerate().filter(is_source).map(|(_, file)| file);
-    let level = worst(sources().map(|file| file.saved.origin.trust.level()));
-    let reasons = || sources().flat_map(reasons);
-    let once = reasons()
-        .enumerate()
-        .filter(|(index, (code, _))| reasons().take(*index).all(|(other, _)| other != *code))
-        .map(|(_, (code, _))| code);
-    trust::of_command(document, level, &vector(once));
+    let level = saved::worst(sources().map(|file| file.saved.origin.trust.level()));
+    let reasons = vector(sources().flat_map(reasons));
+    let mut once = Vec::new();
+    for (code, _) in &reasons {
+        if !once.contains(code) {
+            once.push(*code);
+        }
+    }
+    trust::of_command(document, level, &once);
     rows(document, saved, found);
     let others = fmt::from_fn(|out| found.times.iter().skip(1).try_for_each(|time| other(out, time)));
     let expected = nanoseconds(found.between.expected, " ns");
     document.answer(format_args!("A random load over {}: {expected}{others}.", found.size));
     neighbours(document, found);
-    if let Some((size, parts)) = found.curve.parts(found.size) {
+    if let Some((size, parts)) = found.parts {
         document.finding(format_args!(
             "At {size}, a random load costs {} without address translation, which adds {}.",
             split::with_ends(parts.without_translation),
             split::with_ends(parts.translation)
         ));
     }
-    if let Some(mixture) = &found.mixture {
-        terms(document, found, mixture);
+    if let Some((terms, sum)) = terms.zip(sum) {
+        mixture(document, found, &terms, sum);
     }
     if sources().any(|file| !file.saved.origin.trust.said.is_empty()) {
-        let listed = fmt::from_fn(|out| {
-            reasons().enumerate().try_for_each(|(index, (code, experiment))| {
-                let before = if index == 0 { ": " } else { ", " };
-                write!(out, "{before}{code}")?;
-                if experiment == file.experiment() { Ok(()) } else { write!(out, " ({experiment})") }
-            })
-        });
+        let listed = joined(
+            ": ",
+            ", ",
+            reasons.iter().map(|(code, experiment)| match *experiment {
+                own if own == file.experiment() => String::from(*code),
+                other => format!("{code} ({other})"),
+            }),
+        );
         document.sentence(Role::Trust, format_args!("{level}{listed}"));
     }
     if found.alike > 1 {
@@ -164,7 +171,7 @@ fn present(
     if let Some(pages) = found.times.first().and_then(|time| time.pages) {
         document.sentence(Role::Method("Pages"), format_args!("{}", PageKind(pages)));
     }
-    if let Some((from, to)) = found.curve.like.pair() {
+    if let Some((from, to)) = found.like.pair() {
         document.sentence(Role::Method("Nodes"), format_args!("{from} -> {to}"));
     }
     if saved.origin.started > 0 {
@@ -174,16 +181,6 @@ fn present(
         document.put(&saved::FILE, name.as_str());
         show::conditions(document, saved);
     });
-}
-
-/// Returns the worst level of the results that gave values. A result that states none is fair.
-fn worst<'l>(levels: impl Iterator<Item = &'l str>) -> &'static str {
-    let worst = levels.map(|level| match level {
-        "poor" => 2,
-        "good" => 0,
-        _ => 1,
-    });
-    ["good", "fair", "poor"].get(worst.max().unwrap_or(1)).copied().unwrap_or("fair")
 }
 
 /// Returns the reasons of a result for its trust, each with its experiment.
@@ -197,7 +194,7 @@ fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
 fn rows(document: &mut Shown, saved: &Saved, found: &Expectation<'_>) {
     document.part(Part::Records(&describe::ROWS), |document| {
         for time in &found.times {
-            let mut row = found.curve.like.clone();
+            let mut row = found.like.clone();
             row.keep(ColumnSet::POINTS.without(PAGES_ASKED.into()) | HOST | STARTED);
             row.put(EXPERIMENT, "expect");
             row.put(WORKING_SET, found.size);
@@ -228,45 +225,38 @@ fn neighbours(document: &mut Shown, found: &Expectation<'_>) {
     let point = |CurvePoint { size, latency, .. }| {
         fmt::from_fn(move |out| write!(out, "{size}, {}", nanoseconds(latency, " ns")))
     };
-    let second = fmt::from_fn(|out| match below.size == above.size {
-        true => Ok(()),
-        false => write!(out, "; {}", point(above)),
-    });
+    let second = if below.size == above.size { String::new() } else { format!("; {}", point(above)) };
     document.finding(format_args!("Measured: {}{second}.", point(below)));
 }
 
 /// Shows the terms of the mixture, and whether their sum agrees with the measured points.
-fn terms(document: &mut Shown, found: &Expectation<'_>, mixture: &Mixture) {
+fn mixture(document: &mut Shown, found: &Expectation<'_>, terms: &[Term], sum: f64) {
     document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
         table.texts(&["part", "up to", "share", "ns", "adds"]);
-        mixture.each_term(found.size, &mut |term| {
+        for term in terms {
             table.row();
             table.text(term.part);
             table.known(term.capacity.map(levels::size));
             table.cell(format_args!("{:.1}%", 100.0 * term.share));
             table.number(term.nanoseconds);
             table.cell(format_args!("{:.2}", term.adds()));
-        });
+        }
     });
-    document.part(Part::List(&TERMS), |document| {
-        let sum = mixture.each_term(found.size, &mut |term| {
-            document.part(Part::Item, |document| {
-                members! { document;
-                    "part": term.part => "Part of the load: `level`, `memory` or `translation`.";
-                    "capacity_bytes": term.capacity.map(levels::size) => "Capacity of the level in the mixture, in bytes; null for memory and translation.";
-                    "share": term.share => "Share of the loads (0 to 1).";
-                    "term_ns": term.nanoseconds => "Nanoseconds of one of these loads.";
-                    "adds_ns": term.adds() => "Nanoseconds that the term adds to the mean load.";
-                }
-            });
-        });
-        let Interval { low, high } = found.between.expected.bounds();
-        let verdict = match low <= sum && sum <= high {
-            true => "within the interval",
-            false => "outside of the interval: here the curve does not follow a mixture",
-        };
-        document.finding(format_args!("The terms add up to {} ns, {verdict}.", Digits(sum)));
+    document.items(Part::List(&TERMS), terms, |document, term| {
+        members! { document;
+            "part": term.part => "Part of the load: `level`, `memory` or `translation`.";
+            "capacity_bytes": term.capacity.map(levels::size) => "Capacity of the level in the mixture, in bytes; null for memory and translation.";
+            "share": term.share => "Share of the loads (0 to 1).";
+            "term_ns": term.nanoseconds => "Nanoseconds of one of these loads.";
+            "adds_ns": term.adds() => "Nanoseconds that the term adds to the mean load.";
+        }
     });
+    let Interval { low, high } = found.between.expected.bounds();
+    let verdict = match low <= sum && sum <= high {
+        true => "within the interval",
+        false => "outside of the interval: here the curve does not follow a mixture",
+    };
+    document.finding(format_args!("The terms add up to {} ns, {verdict}.", Digits(sum)));
 }
 
 /// Shows nanoseconds with their unit, and their interval.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::analysis::expect::between::MeasuredCurve;
 use crate::commands::report::saved::read_into;
-use crate::result::{Sample, Samples};
+use crate::result::Sample;
 use crate::saved::Saved;
 use latency_core::Pcg32;
 use std::format;
@@ -45,8 +45,7 @@ impl Coverage {
     fn leave_out(&mut self, points: &[Sample], is_out: impl Fn(usize) -> bool) {
         let rest: Vec<Sample> =
             points.iter().enumerate().filter(|(index, _)| !is_out(*index)).map(|(_, point)| *point).collect();
-        let get = |index: usize| rest.get(index).copied();
-        let curve = MeasuredCurve::of(Samples::new(rest.len(), &get));
+        let curve = MeasuredCurve::of(&rest);
         for (_, point) in points.iter().enumerate().filter(|(index, _)| is_out(*index)) {
             let Some(found) = curve.at(point.size) else { continue };
             let interval = found.expected.interval.unwrap();

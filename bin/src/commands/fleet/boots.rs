@@ -14,6 +14,7 @@ use crate::saved::conditions::{BRAND, CONDITIONS, HOST};
 use crate::saved::host::SEPARATOR;
 
 /// Every boot of every host, and its states. A state is a boot with the facts of some of its results.
+#[derive(Default)]
 pub struct Boots {
     /// The host name and the boot ID of each boot.
     boots: Numbered<[Name; 2]>,
@@ -31,19 +32,6 @@ pub struct Boots {
 }
 
 impl Boots {
-    /// Returns an empty collection.
-    pub const fn new() -> Boots {
-        Boots {
-            boots: Numbered::new(),
-            seen: Vec::new(),
-            facts: Numbered::new(),
-            states: Numbered::new(),
-            dates: Vec::new(),
-            shared: Vec::new(),
-            names: 0,
-        }
-    }
-
     /// Adds the state of a result and returns its number.
     pub fn add(&mut self, names: &mut Names, saved: &Saved) -> Name {
         let of = [saved.host(), saved.origin.boot.as_str()].map(|name| names.number(name));
@@ -57,7 +45,7 @@ impl Boots {
 
     /// Returns the host name and the boot ID of a boot.
     fn boot(&self, boot: Name) -> [Name; 2] {
-        self.boots.get(boot).copied().unwrap_or_default()
+        self.boots.copied(boot)
     }
 
     /// Finds the wrong dates. Gives hosts that share a name, because their boots overlap by their other dates, separate
@@ -74,35 +62,28 @@ impl Boots {
         let mut dates: Vec<_> = dated.map(date).collect();
         dates::check(&mut dates);
         for ResultDate { boot, span: [start, end], .. } in dates.iter().filter(|date| date.wrong.is_none()) {
-            let seen = boot.and_then(|boot| self.seen.get_mut(boot as usize));
-            if let Some((first, last, _)) = seen {
+            if let Some(boot) = boot {
+                let (first, last, _) = &mut self.seen[*boot as usize];
                 *first = if *first == 0 { *start } else { (*first).min(*start) };
                 *last = (*last).max(*end);
             }
         }
         dates.retain(|date| date.wrong.is_some());
+        sort_by_key(&mut dates, |date| (names.name(date.host), date.place, date.span));
+        dates.iter().for_each(|date| runs[date.run as usize].started = 0);
         self.dates = dates;
-        sort_by(&mut self.dates, |one, other| {
-            let place = |date: &ResultDate| (names.name(date.host), date.place, date.span);
-            place(one).cmp(&place(other))
-        });
-        for date in self.dates.iter() {
-            runs.get_mut(date.run as usize).into_iter().for_each(|run| run.started = 0);
-        }
         let mut all: Vec<_> = (0..self.boots.len() as Name).map(|boot| (boot, self.boot(boot))).collect();
         sort_by_key(&mut all, |(_, of)| of.map(|name| names.name(name)));
         for boots in all.chunk_by(|(_, one), (_, other)| one[0] == other[0]) {
             self.names += 1;
-            let Some((_, [host, _])) = boots.first().filter(|_| boots.len() > 1) else { continue };
             if !self.overlap(boots) {
                 continue;
             }
-            self.shared.push(*host);
+            self.shared.push(boots[0].1[0]);
             for (boot, [host, id]) in boots.iter().filter(|(_, [_, id])| *id != NONE) {
                 let short = Text::<8>::from_bytes(names.name(*id).as_bytes());
                 let name = format!("{} (boot {short})", names.name(*host));
-                let slot = self.seen.get_mut(*boot as usize);
-                slot.into_iter().for_each(|(.., slot)| *slot = names.number(name.as_str()));
+                self.seen[*boot as usize].2 = names.number(name.as_str());
             }
         }
     }
@@ -111,7 +92,7 @@ impl Boots {
     /// host ends one kernel before it boots the next.
     fn overlap(&self, boots: &[(Name, [Name; 2])]) -> bool {
         let told = boots.iter().filter(|(_, [_, id])| *id != NONE);
-        let spans = told.filter_map(|(boot, _)| self.seen.get(*boot as usize).copied());
+        let spans = told.map(|(boot, _)| self.seen[*boot as usize]);
         let mut spans: Vec<_> = spans.filter(|(first, ..)| *first > 0).collect();
         sort_by(&mut spans, Ord::cmp);
         let mut end = 0;
@@ -124,7 +105,7 @@ impl Boots {
 
     /// Returns the boot and the facts of a state.
     pub fn state(&self, state: Name) -> [Name; 2] {
-        self.states.get(state).copied().unwrap_or_default()
+        self.states.copied(state)
     }
 
     /// Returns the facts of a state.

@@ -12,6 +12,7 @@ use super::values::{HostValue, Slowed, StoredValue};
 use crate::analysis::cause::LikelyCause;
 use crate::commands::compare::cause::between;
 use crate::saved::{self, MAX_ROWS, Saved, documents};
+use latency_report::chart::vector;
 
 /// Maximum number of differences whose causes are sought: more hosts than sentences name.
 const MOST: usize = 16;
@@ -178,16 +179,14 @@ fn answer(runs: &Runs<'_>, questions: &[CauseQuestion], causes: &mut HostCauses)
     }
     // Files that were changed meanwhile have other documents at these places.
     for question in questions.iter().filter(|_| number == *given) {
-        let (mut all, mut ours) = (Vec::new(), 0);
-        for documents in &question.documents {
-            ours = all.len();
-            for own in documents {
-                all.extend(kept.iter().find(|(number, _)| number == own).map(|(_, saved)| *saved));
-            }
-        }
+        let side = |documents: &Vec<u32>| {
+            let is_own = |(number, _): &&(u32, Saved)| documents.contains(number);
+            vector(kept.iter().filter(is_own).map(|(_, saved)| *saved))
+        };
+        let [first, second] = question.documents.each_ref().map(side);
         // Each side has a document.
-        let is_known = (1..all.len()).contains(&ours);
-        let Some(cause) = is_known.then(|| between(&all, ours)).flatten() else { continue };
+        let is_known = !first.is_empty() && !second.is_empty();
+        let Some(cause) = is_known.then(|| between([&first, &second])).flatten() else { continue };
         match causes.list.iter_mut().find(|(host, _)| *host == question.host) {
             Some((_, known)) => *known = known.filter(|known| known.name() == cause.name()),
             None => causes.list.push((question.host, Some(cause))),

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::{sort_by, worded};
+use latency_core::{sort_by_key, worded};
 
 use super::names::Name;
 
@@ -37,7 +37,7 @@ pub struct ResultDate {
 }
 
 worded! {
-    /// A reason why a date is wrong.
+    /// A reason why a date is wrong, with its code for programs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum WrongDate {
         /// Another boot ran between it and the other results of its boot.
@@ -49,70 +49,54 @@ worded! {
 
 /// Marks the wrong dates, and reorders all dates by host.
 pub fn check(dates: &mut [ResultDate]) {
-    sort_by(dates, |one, other| {
-        (one.host, one.place, one.span, one.boot).cmp(&(other.host, other.place, other.span, other.boot))
-    });
-    let mut search = OrderSearch { ends: Vec::new(), before: Vec::new() };
+    sort_by_key(dates, |date| (date.host, date.place, date.span, date.boot));
     for of_host in dates.chunk_by_mut(|one, other| one.host == other.host) {
-        if !search.mark(of_host) {
+        if !mark(of_host) {
             by_boots(of_host);
-            search.mark(of_host);
+            mark(of_host);
         }
     }
 }
 
 /// Sorts the dates of a host by the middle dates of their boots.
 fn by_boots(dates: &mut [ResultDate]) {
-    sort_by(dates, |one, other| (one.boot, one.span).cmp(&(other.boot, other.span)));
+    sort_by_key(dates, |date| (date.boot, date.span));
     for of_boot in dates.chunk_by_mut(|one, other| one.boot == other.boot) {
-        let middle = of_boot.get(of_boot.len() / 2).map_or(0, |date| date.span[0]);
+        let middle = of_boot[of_boot.len() / 2].span[0];
         of_boot.iter_mut().for_each(|date| date.place = middle);
     }
-    sort_by(dates, |one, other| (one.place, one.boot, one.span).cmp(&(other.place, other.boot, other.span)));
+    sort_by_key(dates, |date| (date.place, date.boot, date.span));
 }
 
-/// The search for the longest part of a series that is in order (C. Schensted, 1961).
-struct OrderSearch {
-    /// For each length, the last index of the part of this length that ends earliest.
-    ends: Vec<u32>,
-    /// For each index, the index before it in a longest part that ends there.
-    before: Vec<u32>,
-}
-
-impl OrderSearch {
-    /// Marks the wrong dates of a host. Returns false if too many are not in order.
-    fn mark(&mut self, dates: &mut [ResultDate]) -> bool {
-        let OrderSearch { ends, before } = self;
-        ends.truncate(0);
-        before.truncate(0);
-        let start = |index: u32| dates.get(index as usize).map_or(0, |date| date.span[0]);
-        for (index, date) in (0..).zip(dates.iter()) {
-            let length = ends.partition_point(|end| start(*end) <= date.span[0]);
-            let last = length.checked_sub(1).and_then(|length| ends.get(length));
-            before.push(last.copied().unwrap_or(index));
-            match ends.get_mut(length) {
-                Some(end) => *end = index,
-                None => ends.push(index),
-            }
+/// Marks the wrong dates of a host: those that are not in the longest part that is in order (C. Schensted, 1961), and for
+/// which there is a reason. Returns false if too many are not in order.
+fn mark(dates: &mut [ResultDate]) -> bool {
+    // For each length, the last index of the part of this length that ends earliest; and for each index, the one before
+    // it in a longest part that ends there.
+    let (mut ends, mut before) = (Vec::new(), Vec::new());
+    for (index, date) in dates.iter().enumerate() {
+        let length = ends.partition_point(|end: &usize| dates[*end].span[0] <= date.span[0]);
+        before.push(length.checked_sub(1).map(|last| ends[last]));
+        match ends.get_mut(length) {
+            Some(end) => *end = index,
+            None => ends.push(index),
         }
-        let suspects = dates.len() - ends.len();
-        if suspects > MOST || suspects * SHARE > dates.len() {
-            return false;
-        }
-        // From the last one in order back to the first one.
-        let mut next = ends.last().copied();
-        for (index, date) in (0..dates.len() as u32).zip(dates.iter_mut()).rev() {
-            date.is_ordered = next == Some(index);
-            if date.is_ordered {
-                next = before.get(index as usize).copied().filter(|before| *before != index);
-            }
-        }
-        for index in 0..dates.len() {
-            let wrong = dates.get(index).filter(|date| !date.is_ordered).and_then(|date| wrong(date, dates));
-            dates.get_mut(index).into_iter().for_each(|date| date.wrong = wrong);
-        }
-        true
     }
+    let suspects = dates.len() - ends.len();
+    if suspects > MOST || suspects * SHARE > dates.len() {
+        return false;
+    }
+    dates.iter_mut().for_each(|date| date.is_ordered = false);
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        dates[index].is_ordered = true;
+        next = before[index];
+    }
+    for index in 0..dates.len() {
+        let date = dates[index];
+        dates[index].wrong = if date.is_ordered { None } else { wrong(&date, dates) };
+    }
+    true
 }
 
 /// Returns the reason why a date is wrong that is not in order.

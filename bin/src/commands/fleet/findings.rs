@@ -69,9 +69,7 @@ impl fmt::Display for HostKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_shown = |condition: &usize| self.differs >> condition & 1 == 1 && self.of.get(*condition) > 0;
         let shown = (0..TABLE.len()).filter(is_shown);
-        let shown = shown.map(|condition| {
-            fmt::from_fn(move |out| alike::show(condition, self.of.get(condition), true, out))
-        });
+        let shown = shown.map(|condition| alike::shown(condition, self.of.get(condition), true));
         write!(out, "{}", joined("", ", ", shown))
     }
 }

@@ -16,6 +16,7 @@ pub const NONE: Name = 0;
 pub type Names = Numbered<String>;
 
 /// Different things, each with a number.
+#[derive(Default)]
 pub struct Numbered<T> {
     things: Vec<T>,
     /// The hash table: numbers from 1; 0 is a free slot. Half of them are free.
@@ -23,11 +24,6 @@ pub struct Numbered<T> {
 }
 
 impl<T> Numbered<T> {
-    /// Returns an empty table.
-    pub const fn new() -> Numbered<T> {
-        Numbered { things: Vec::new(), slots: Vec::new() }
-    }
-
     /// Returns the number of a thing, which is added if it is new.
     pub fn number<Q: Hash + Eq + ToOwned<Owned = T> + ?Sized>(&mut self, thing: &Q) -> Name
     where
@@ -52,6 +48,13 @@ impl<T> Numbered<T> {
     /// Returns the number of different things.
     pub fn len(&self) -> usize {
         self.things.len()
+    }
+}
+
+impl<T: Copy + Default> Numbered<T> {
+    /// Returns a copy of a thing by its number.
+    pub fn copied(&self, number: Name) -> T {
+        self.get(number).copied().unwrap_or_default()
     }
 }
 
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_thing_has_one_number() {
-        let (mut names, mut pairs) = (Names::new(), Numbered::new());
+        let (mut names, mut pairs) = (Names::default(), Numbered::default());
         let all: Vec<_> = (0..300_000).map(|number| std::format!("host-{number}")).collect();
         for round in 0..2 {
             for (index, name) in (0..).zip(&all) {

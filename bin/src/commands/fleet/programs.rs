@@ -1,8 +1,10 @@
 //! The results of many hosts for programs and for monitoring systems: every outlier, every group, and the values
 //! without a verdict.
 
+use alloc::string::String;
+
 use super::dates::WrongDate;
-use super::findings::{Apart, FASTER, FleetFindings, Outlier};
+use super::findings::{Apart, FleetFindings, Outlier};
 use super::history::Undecided;
 use super::names::Name;
 use super::runs::Refused;
@@ -247,11 +249,9 @@ impl FleetView<'_, '_> {
 
     /// Describes a value of a slow host, or of one that is not like the others, as a row.
     fn row(&self, document: &mut Shown, outlier: &Outlier, apart: Option<&Apart>) {
+        // The name of being faster is empty, because it is not a condition.
         let shown = |value: fn(&Apart) -> u64, whole| {
-            core::fmt::from_fn(move |out| match apart {
-                None | Some(Apart { condition: FASTER, .. }) => Ok(()),
-                Some(apart) => alike::show(apart.condition, value(apart), whole, out),
-            })
+            apart.map_or(String::new(), |apart| alike::shown(apart.condition, value(apart), whole))
         };
         document.part(Part::Item, |document| {
             self.of_value(document, &outlier.value);
@@ -259,8 +259,8 @@ impl FleetView<'_, '_> {
             document.put(&RATIO, outlier.ratio());
             document.put(&Z, outlier.z());
             document.put(&CODE, apart.map_or("slower", Apart::code));
-            document.show(&OWN, &shown(|apart| apart.outlier.value.under.get(apart.condition), true));
-            document.show(&USUAL, &shown(|apart| apart.usual.0, false));
+            document.put(&OWN, shown(|apart| apart.outlier.value.under.get(apart.condition), true));
+            document.put(&USUAL, shown(|apart| apart.usual.0, false));
             document.put(&USUAL_HOSTS, apart.map(|apart| apart.usual.1));
             document.put(&POINTS, apart.map(|apart| apart.points));
             document.put(&LIKELY, self.causes.of(outlier.value.host));

@@ -65,20 +65,20 @@ pub struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// Returns an empty collection.
     pub fn new(options: &'a Options<'a>) -> Runs<'a> {
-        let mut names = Names::new();
+        let mut names = Names::default();
         names.number("");
         Runs {
             names,
-            keys: Numbered::new(),
+            keys: Numbered::default(),
             given: 0,
             documents: 0,
             without_value: 0,
             untrusted: Vec::new(),
-            boots: Boots::new(),
+            boots: Boots::default(),
             refused: Vec::new(),
             skipped: 0,
-            conditions: Numbered::new(),
-            kinds: Numbered::new(),
+            conditions: Numbered::default(),
+            kinds: Numbered::default(),
             options,
             runs: Vec::new(),
             twins: Vec::new(),
@@ -149,7 +149,7 @@ impl<'a> Runs<'a> {
         }
         self.without_value += usize::from(draft.rows.is_empty());
         let [cpu, name] = [saved.cpu(), experiment].map(|name| self.names.number(name));
-        let own = Key { cpu, experiment: name, ..Key::EMPTY };
+        let own = Key { cpu, experiment: name, ..Key::default() };
         let shown = telling(&draft.rows);
         let mut mean = MeanOfPoints::default();
         for row in &draft.rows {
@@ -207,21 +207,20 @@ impl<'a> Runs<'a> {
             let own = self.keys.number(&Key { point: self.names.number(words(word).as_str()), kind, ..key });
             values.push(StoredValue::new(run, self.kinds.number(&[own, under]), value));
             self.twins.resize(self.keys.len(), None);
-            let pairs = before.replace(own).into_iter().flat_map(|load| [(load, own), (own, load)]);
-            for (key, twin) in pairs {
-                self.twins.iter_mut().skip(key as usize).take(1).for_each(|slot| *slot = Some(twin));
+            if let Some(load) = before.replace(own) {
+                (self.twins[load as usize], self.twins[own as usize]) = (Some(own), Some(load));
             }
         }
     }
 
     /// Returns the conditions of a value, and the version of the schema of its document.
     pub fn under(&self, value: &StoredValue) -> (Under, u64) {
-        self.conditions.get(self.kind(value)[1]).copied().unwrap_or_default()
+        self.conditions.copied(self.kind(value)[1])
     }
 
     /// Returns the key of a value, and the number of its conditions.
     pub fn kind(&self, value: &StoredValue) -> [Name; 2] {
-        self.kinds.get(value.kind).copied().unwrap_or_default()
+        self.kinds.copied(value.kind)
     }
 
     /// Returns the key and the host of a value.
@@ -231,7 +230,7 @@ impl<'a> Runs<'a> {
 
     /// Returns the run of a value.
     pub fn run(&self, value: &StoredValue) -> ValueRun {
-        self.runs.get(value.run as usize).copied().unwrap_or_default()
+        self.runs[value.run as usize]
     }
 
     /// Returns whether a key is one of memory without address translation.
@@ -241,7 +240,7 @@ impl<'a> Runs<'a> {
 
     /// Returns the key of memory for that of a random load, and the reverse; `None` without the other one.
     pub fn twin(&self, key: Name) -> Option<Name> {
-        self.twins.get(key as usize).copied().flatten()
+        self.twins[key as usize]
     }
 
     /// Returns the number of keys.
@@ -250,13 +249,13 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns a key by its number.
-    pub fn key(&self, key: Name) -> &Key {
-        self.keys.get(key).unwrap_or(&Key::EMPTY)
+    pub fn key(&self, key: Name) -> Key {
+        self.keys.copied(key)
     }
 
     /// Returns the order of a key by its texts.
     pub fn order(&self, key: Name) -> impl Ord {
-        let Key { point, cpu, kind, points, .. } = *self.key(key);
+        let Key { point, cpu, kind, points, .. } = self.key(key);
         ([point, cpu].map(|name| self.names.name(name)), kind, points)
     }
 

@@ -57,8 +57,6 @@ pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history
     // The place plus 1 of the series of each name.
     let mut places = vec![0; names.len()];
     let mut passing = PassingChanges::default();
-    // The number of changes that were listed before those of this key.
-    let mut begun = 0;
     for of_host in &all {
         let with_memory = with_memory(&all, of_host, runs);
         let newest = of_host.last().map_or(0, |newest| runs.run(newest).started);
@@ -82,8 +80,8 @@ pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history
             continue;
         };
         if passing.key != Some(name) {
-            leave_usual(&mut settled, begun, &places, runs, &mut passing);
-            (passing.key, begun) = (Some(name), settled.slowed.len());
+            leave_usual(&mut settled, &places, runs, passing);
+            passing = PassingChanges { key: Some(name), begun: settled.slowed.len(), ..Default::default() };
         }
         let list = if by_memory { &mut settled.translation } else { &mut settled.slowed };
         let found = search(of_host, runs, scan, list, &mut passing);
@@ -98,7 +96,7 @@ pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history
             settled.series[*place - 1] = found;
         }
     }
-    leave_usual(&mut settled, begun, &places, runs, &mut passing);
+    leave_usual(&mut settled, &places, runs, passing);
     for list in [&mut settled.slowed, &mut settled.translation] {
         sort_by_key(list, |Slowed { value: HostValue { host, key, .. }, .. }| {
             (names.name(*host), !runs.key(*key).is_mean(), runs.order(*key))
@@ -121,17 +119,11 @@ pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history
     settled
 }
 
-/// Removes the changes from `begun` on whose sizes are usual for their kind of hosts; the hosts are not judged. Steps that
-/// are found in the series of this kind are larger.
-fn leave_usual(
-    settled: &mut Settled,
-    begun: usize,
-    places: &[usize],
-    runs: &Runs<'_>,
-    passing: &mut PassingChanges,
-) {
+/// Removes the changes of a key whose sizes are usual for their kind of hosts; the hosts are not judged. Steps that are
+/// found in the series of this kind are larger.
+fn leave_usual(settled: &mut Settled, places: &[usize], runs: &Runs<'_>, mut passing: PassingChanges) {
     let least = passing.largest_usual();
-    for found in settled.slowed.split_off(begun) {
+    for found in settled.slowed.split_off(passing.begun) {
         let Slowed { value, states: [before, after], is_faster, since, .. } = found;
         let facts = |state| runs.boots.state(state)[1];
         let size = ln(found.ratio()).abs();
@@ -146,7 +138,6 @@ fn leave_usual(
         known.detectable =
             known.detectable.filter(|_| known.undecided.is_none()).map(|step| step.max(exp(least) - 1.0));
     }
-    passing.clear();
 }
 
 /// Returns the number of results of a host with memory without address translation at the point of these values, which
@@ -289,17 +280,13 @@ pub struct PassingChanges {
     pub results: usize,
     /// The key.
     pub key: Option<Name>,
+    /// The number of changes that were listed before those of this key.
+    pub begun: usize,
     /// The size of each change, as a logarithm.
     sizes: Vec<f64>,
 }
 
 impl PassingChanges {
-    /// Removes everything.
-    pub fn clear(&mut self) {
-        self.results = 0;
-        self.sizes.clear();
-    }
-
     /// Adds a change.
     pub fn add(&mut self, size: f64) {
         self.sizes.push(size);

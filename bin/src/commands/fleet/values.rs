@@ -3,7 +3,7 @@
 use latency_core::{Estimate, Interval};
 
 use super::history::Undecided;
-use super::names::{NONE, Name};
+use super::names::Name;
 use crate::analysis::norm::Quantity;
 use crate::analysis::traffic::bandwidth;
 use crate::record::columns::POINTS;
@@ -14,7 +14,7 @@ use crate::saved::alike::{PLACE_OF_NODES, Under};
 pub const MOST_LISTED: usize = 1 << 12;
 
 /// A key. Values with the same key are compared. Texts are numbers of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The experiment and its point, in words.
     pub point: Name,
@@ -31,9 +31,10 @@ pub struct Key {
 }
 
 /// A kind of values. "Memory" is without address translation, and a mean is of all points of a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyKind {
     /// Latencies.
+    #[default]
     Latency,
     /// Bandwidths.
     Bandwidth,
@@ -46,16 +47,6 @@ pub enum KeyKind {
 }
 
 impl Key {
-    /// A key without texts.
-    pub const EMPTY: Key = Key {
-        point: NONE,
-        cpu: NONE,
-        kind: KeyKind::Latency,
-        experiment: NONE,
-        fields: [NONE; POINTS.len()],
-        points: 0,
-    };
-
     /// Returns the quantity of the values.
     pub const fn quantity(&self) -> Quantity {
         if matches!(self.kind, KeyKind::Bandwidth) { Quantity::Bandwidth } else { Quantity::Latency }

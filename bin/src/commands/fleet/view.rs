@@ -1,7 +1,7 @@
 //! The view of many hosts: the slow ones, the usual values, and the values without a verdict.
 
 use alloc::vec::Vec;
-use core::fmt::{self, Write};
+use core::fmt;
 
 use latency_core::{Interval, Trimmed, Worded, plural};
 
@@ -83,7 +83,7 @@ impl FleetView<'_, '_> {
     }
 
     /// Returns the key of a value.
-    pub fn key(&self, value: &HostValue) -> &Key {
+    pub fn key(&self, value: &HostValue) -> Key {
         self.runs.key(value.key)
     }
 
@@ -532,19 +532,18 @@ impl fmt::Display for Apart {
                 Amount(outlier.quantity, outlier.norm.median)
             );
         }
-        alike::show(condition, own, true, out)?;
+        let shown = alike::shown(condition, own, true);
         if condition == alike::DISTURBED {
-            return Ok(());
+            return out.write_str(&shown);
         }
-        write!(out, " ({hosts} host{} ", plural(hosts))?;
-        out.write_str(match (condition, hosts) {
-            (alike::WHOLE | alike::VERIFIED, 1) => "is ",
-            (alike::WHOLE | alike::VERIFIED, _) => "are ",
-            (_, 1) => "has ",
-            _ => "have ",
-        })?;
-        alike::show(condition, usual, false, out)?;
-        out.write_char(')')
+        let verb = match (condition, hosts) {
+            (alike::WHOLE | alike::VERIFIED, 1) => "is",
+            (alike::WHOLE | alike::VERIFIED, _) => "are",
+            (_, 1) => "has",
+            _ => "have",
+        };
+        let usual = alike::shown(condition, usual, false);
+        write!(out, "{shown} ({hosts} host{} {verb} {usual})", plural(hosts))
     }
 }
 

@@ -3,8 +3,9 @@
 //! A chapter shows the contents of a file: latencies by working set as lines, latencies of pairs of nodes as a matrix,
 //! and every point with its interval. Nothing is measured, and no conclusions are added to those of the files.
 
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
+use core::fmt;
 use core::slice;
 
 use latency_core::{Estimate, Text, joined, plural};
@@ -66,7 +67,7 @@ fn likely(options: &Options<'_>) -> Option<LikelyCause> {
     let mut all = Vec::new();
     // A file with several results is not one side of a comparison.
     load(paths, options, &mut all).ok()?;
-    cause::between(&all, 1)
+    cause::between(all.split_at(1).into())
 }
 
 /// Reads files. With `in_brief`, only the classes of pairs of CPUs are read.
@@ -86,10 +87,10 @@ pub fn read_into<'a>(
     contents: &[u8],
     in_brief: bool,
 ) -> Result<(), Failure<'a>> {
-    Saved::read_each(path, contents, in_brief, &mut |saved| {
+    for saved in Saved::read_each(path, contents, in_brief)? {
         files.push(File { path, saved, values: spread(saved.rows) });
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// Returns the smallest value, the median and the largest; NaN if the values cannot be compared.
@@ -180,13 +181,9 @@ fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], like
         document.put(&RESULTS, files.len());
         document.put(&HOSTS, hosts);
     });
-    let trusts = || files.iter().map(File::trust).filter(|trust| !trust.is_empty());
-    let level = match (trusts().any(|trust| trust == "poor"), trusts().next()) {
-        (true, _) => "poor",
-        (false, Some(_)) => "fair",
-        (false, None) => "good",
-    };
-    trust::of_command(document, level, &vector(trusts()));
+    let trusts = vector(files.iter().map(File::trust).filter(|trust| !trust.is_empty()));
+    let level = worst(trusts.iter().copied());
+    trust::of_command(document, level, &trusts);
     document.say(Role::Page(PageRole::Data), "without the points; --json includes them");
     rows(document, files);
     document.part(Part::List(&FILES), |document| {
@@ -204,6 +201,15 @@ pub fn rows(document: &mut Shown, files: &[File<'_>]) {
             columns::saved_rows(document, &file.saved, file.saved.rows);
         }
     });
+}
+
+/// Returns the worst of the levels of results. A result that states none is fair, or partial.
+pub fn worst<'l>(levels: impl Iterator<Item = &'l str>) -> &'static str {
+    levels.fold("good", |worst, level| match (worst, level) {
+        ("poor", _) | (_, "poor") => "poor",
+        ("good", "good") => "good",
+        _ => "fair",
+    })
 }
 
 /// Shows a table with a row for each file.
@@ -239,7 +245,7 @@ fn overlay(document: &mut Shown, files: &[File<'_>]) {
 fn chapter(document: &mut Shown, file: &File<'_>) {
     let (name, rows) = (file.name(), file.saved.rows);
     heading(document, file);
-    file.answer(document, &"");
+    file.answer(document, "");
     match file.trust() {
         "" => {}
         trust => document.sentence(Role::Trust, format_args!("{trust} (stated in the file)")),
@@ -272,16 +278,16 @@ pub fn heading(document: &mut Shown, file: &File<'_>) {
 
 impl File<'_> {
     /// States the number of its points and the range of their values, after a prefix.
-    pub fn answer(&self, document: &mut Shown, prefix: &dyn Display) {
+    pub fn answer(&self, document: &mut Shown, prefix: &str) {
         let rows = self.saved.rows;
         let [least, _, most] = self.values;
         let interval = rows.first().and_then(Row::interval).filter(|_| unit(rows) == "ns");
         let only = Estimate { value: most, interval };
-        let range = fmt::from_fn(|out| match least.is_nan() {
-            true => Ok(()),
-            false if rows.len() == 1 => write!(out, ", {} {}", headline(only, 1.0), unit(rows)),
-            false => write!(out, ", {} to {} {}", Digits(least), Digits(most), unit(rows)),
-        });
+        let range = match rows {
+            _ if least.is_nan() => String::new(),
+            [_] => format!(", {} {}", headline(only, 1.0), unit(rows)),
+            _ => format!(", {} to {} {}", Digits(least), Digits(most), unit(rows)),
+        };
         document.answer(format_args!(
             "{prefix}{}: {} point{}{range}.",
             self.experiment(),

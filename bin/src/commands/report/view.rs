@@ -5,9 +5,8 @@
 
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
-use core::mem::swap;
 
-use latency_core::{Pages, Text, Worded, joined};
+use latency_core::{Pages, Text, Worded, joined, sort_by_key};
 
 use super::saved::how_to_get_the_page;
 use super::{Came, SECTIONS, Section};
@@ -20,6 +19,7 @@ use crate::options::Options;
 use crate::record::members::SECTIONS_OF;
 use crate::result::{Measurement, Outcome, PageWords, Point};
 use crate::warning::{Warning, Warnings};
+use latency_report::chart::vector;
 use latency_report::document::{field, fields};
 use latency_report::{Field, Level, PageRole, Part, Role, Shown};
 use latency_sys::arguments::Arguments;
@@ -206,7 +206,7 @@ fn worst(document: &mut Shown, found: &WholeTrust<'_>, is_emulated: bool) {
     let of = found.chapters;
     let reasons = fmt::from_fn(|out| {
         let mut before = ": ";
-        for SharedReason { worst, chapters } in found.reasons.iter().flatten() {
+        for SharedReason { worst, chapters } in &found.reasons {
             write!(out, "{before}{}", worst.reason())?;
             match *chapters {
                 _ if of == 1 => {}
@@ -218,7 +218,7 @@ fn worst(document: &mut Shown, found: &WholeTrust<'_>, is_emulated: bool) {
         if found.more > 0 { write!(out, "{before}and {} more", found.more) } else { Ok(()) }
     });
     document.sentence(Role::Trust, format_args!("{}{reasons}{}", found.level, trust::label(is_emulated)));
-    if let [Some(first), ..] = found.reasons {
+    if let Some(first) = found.reasons.first() {
         document.finding(format_args!("To improve the trust: {}.", first.worst.remedy()));
     }
 }
@@ -322,7 +322,7 @@ struct WholeTrust<'w> {
     /// The trust in one word.
     level: &'static str,
     /// The reasons for it, those of the most chapters first.
-    reasons: [Option<SharedReason<'w>>; MOST],
+    reasons: Vec<SharedReason<'w>>,
     /// The number of further reasons.
     more: usize,
     /// The number of chapters.
@@ -338,29 +338,23 @@ impl<'w> WholeTrust<'w> {
         warnings: &'w Warnings,
     ) -> WholeTrust<'w> {
         let level = trust::level(warnings);
-        let mut found = WholeTrust {
-            level,
-            reasons: [None; MOST],
-            more: warnings.dropped(),
-            chapters: chapters.clone().count(),
-            is_shared: chapters.clone().all(|chapter| trust::level(chapter) == level),
-        };
+        let mut reasons = Vec::new();
         let groups = warnings.groups().map(|group| group.worst);
-        for worst in groups.filter(|worst| worst.severity().word() == level) {
+        for (place, worst) in groups.filter(|worst| worst.severity().word() == level).enumerate() {
             let is_like =
                 |other: &Warning| (other.code(), other.severity()) == (worst.code(), worst.severity());
-            let shares = |warnings: &Warnings| warnings.iter().any(is_like);
-            let chapters = chapters.clone().filter(|chapter| shares(chapter)).count();
-            let mut next = Some(SharedReason { worst, chapters });
-            for slot in &mut found.reasons {
-                let count = |reason: &Option<SharedReason<'_>>| reason.map_or(0, |reason| reason.chapters);
-                if count(slot) < count(&next) {
-                    swap(slot, &mut next);
-                }
-            }
-            found.more += usize::from(next.is_some());
+            let shares = |warnings: &&Warnings| warnings.iter().any(is_like);
+            let chapters = chapters.clone().filter(shares).count();
+            reasons.push((place, SharedReason { worst, chapters }));
         }
-        found
+        sort_by_key(&mut reasons, |(place, reason)| (usize::MAX - reason.chapters, *place));
+        WholeTrust {
+            level,
+            more: warnings.dropped() + reasons.len().saturating_sub(MOST),
+            reasons: vector(reasons.into_iter().take(MOST).map(|(_, reason)| reason)),
+            chapters: chapters.clone().count(),
+            is_shared: chapters.clone().all(|chapter| trust::level(chapter) == level),
+        }
     }
 }
 
@@ -385,7 +379,7 @@ mod tests {
         chapters.iter().for_each(|chapter| all.pool(chapter));
         // Three intervals are wide, and one chapter has a point without one.
         let found = WholeTrust::of(chapters.iter(), &all);
-        let reasons = found.reasons.iter().flatten().map(|reason| reason.chapters);
+        let reasons = found.reasons.iter().map(|reason| reason.chapters);
         assert!(found.level == "poor" && reasons.eq([1]), "{:?}", found.reasons);
     }
 }

@@ -29,7 +29,7 @@ use crate::machine::{Machine, Platform};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget::PLACES;
 use crate::plan::{self, Budget, Scope};
-use crate::result::{Extra, Outcome, Point, Sample, Samples, SpanPoint};
+use crate::result::{Extra, Outcome, Point, Sample, SpanPoint};
 use latency_report::chart::vector;
 use latency_sys::Table;
 
@@ -123,10 +123,9 @@ pub fn concluded(
     extra: &Extra,
     stop: &dyn Fn() -> bool,
 ) -> Analysis {
-    let sample = |index: usize| outcomes.get(index).and_then(Sample::of);
-    let samples = Samples::new(outcomes.len(), &sample);
+    let samples = vector(outcomes.iter().filter_map(Sample::of));
     let levels = passes::tlb_levels(outcomes, spans, machine, extra);
-    Analysis::new(samples, levels, Claims::of(machine), extra.edge, stop)
+    Analysis::new(&samples, levels, Claims::of(machine), extra.edge, stop)
 }
 
 /// Runs the passes before the long one, which choose the sizes and find the edge of the first level.
