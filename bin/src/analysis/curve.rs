@@ -133,7 +133,7 @@ impl Analysis {
         self.caches.iter_mut().for_each(|cache| cache.number += if is_end { 0 } else { skipped });
         let before = |sample: &&Sample| sample.size.0 <= self.largest.0 / 2;
         let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
-        let last = samples.iter().filter(|sample| sample.size == self.largest).last();
+        let last = samples.iter().rfind(|sample| sample.size == self.largest);
         if let (Some(octave), Some(last), true) = (octave, last, self.claims.iter().next().is_none())
             && last.nanoseconds >= RISE * octave.nanoseconds
         {

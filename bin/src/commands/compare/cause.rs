@@ -11,12 +11,10 @@ use crate::saved::alike::{PLACE_OF_NODES, TABLE};
 use crate::saved::conditions::{EMULATED, PLATFORM};
 use latency_report::Shown;
 use latency_report::chart::vector;
-use latency_report::document::fields;
+use latency_report::document::{fields, members};
 
 fields! {
     LIKELY "likely_cause" "Likely cause of the difference; null if the results do not have the signature of exactly one cause.";
-    NAME "name" "`node-count`, `core-clock`, `memory`, `small-pages`, `translation`, `nested-pages`, `remote`, `channel`, `prefetchers`, `tail` or `sibling`.";
-    TEXT "text" "Cause, evidence and a check, in words.";
 }
 
 /// Returns the rows of the files of two sides.
@@ -87,6 +85,8 @@ pub fn programs(document: &mut Shown, cause: Option<&LikelyCause>) {
 
 /// Describes the members of a likely cause for programs.
 pub fn of_programs(document: &mut Shown, cause: &LikelyCause) {
-    document.put(&NAME, cause.name());
-    document.show(&TEXT, cause);
+    members! { document;
+        "name": cause.name() => "`node-count`, `core-clock`, `memory`, `small-pages`, `translation`, `nested-pages`, `remote`, `channel`, `prefetchers`, `tail` or `sibling`.";
+        "text" shown: *cause => "Cause, evidence and a check, in words.";
+    }
 }

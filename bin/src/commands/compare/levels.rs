@@ -15,8 +15,6 @@ use latency_report::{Part, Shown};
 
 fields! {
     LEVELS "levels" "Cache levels of both curves, nearest first, then memory; empty if A or B is not a curve.";
-    FOLLOWS "follows" "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if `clock_ratio` is null.";
-    CLOCK_RATIO "clock_ratio" "Core clock of A divided by core clock of B; null if they are nearly equal or unknown.";
 }
 
 /// Returns the levels of the first file of each side, if both are curves.
@@ -96,8 +94,10 @@ pub fn programs(document: &mut Shown, levels: Option<&Levels>) {
             "a_core_cycles": level.cycles[0] => "Latency in A, in core cycles; null if the core clock is unknown.";
             "b_core_cycles": level.cycles[1] => "Latency in B, in core cycles; null if the core clock is unknown.";
             "core_cycles_ratio": level.ratio_in_cycles() => "Latency of B divided by latency of A, both in core cycles; null if a core clock is unknown.";
+            "follows": levels.and_then(|levels| levels.follows(level)).map(Follows::word) => "`clock` (equal in core cycles), `time` (equal in nanoseconds) or `neither`; null if `clock_ratio` is null.";
         }
-        document.put(&FOLLOWS, levels.and_then(|levels| levels.follows(level)).map(Follows::word));
     });
-    document.put(&CLOCK_RATIO, levels.and_then(Levels::clock_ratio));
+    members! { document;
+        "clock_ratio": levels.and_then(Levels::clock_ratio) => "Core clock of A divided by core clock of B; null if they are nearly equal or unknown.";
+    }
 }

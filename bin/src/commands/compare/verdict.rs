@@ -10,15 +10,11 @@ use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup, 
 use crate::commands::listed;
 use crate::record::columns::{INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
-use latency_report::document::fields;
+use latency_report::document::{fields, members};
 use latency_report::{ByPercent, Part, Shown};
 
 fields! {
     DIFFERENCES "differences" "Parts of the result that differ, largest difference first; empty if there is no verdict.";
-    WHICH "which" "Part of the result, in words.";
-    DIRECTION "direction" "`slower` or `faster`.";
-    POINTS "points" "Number of points of this part.";
-    BY "by" "Median difference of these points, as a fraction of A.";
 }
 
 impl ComparisonView<'_> {
@@ -104,10 +100,12 @@ impl ComparisonView<'_> {
         let parts = self.parts.iter().zip(["slower", "faster"]).filter(|_| self.judged);
         let parts = parts.flat_map(|(parts, direction)| parts.iter().map(move |part| (part, direction)));
         document.items(Part::List(&DIFFERENCES), parts, |document, (part, direction)| {
-            document.put(&WHICH, self.which(part));
-            document.put(&DIRECTION, direction);
-            document.put(&POINTS, part.points);
-            document.put(&BY, part.by);
+            members! { document;
+                "which": self.which(part) => "Part of the result, in words.";
+                "direction": direction => "`slower` or `faster`.";
+                "points": part.points => "Number of points of this part.";
+                "by": part.by => "Median difference of these points, as a fraction of A.";
+            }
         });
     }
 

@@ -18,7 +18,7 @@ use crate::record::row::Row;
 use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, of_result};
 use crate::saved::conditions::CONDITIONS;
 use crate::saved::{self, Saved};
-use latency_report::document::fields;
+use latency_report::document::{fields, members};
 use latency_report::{Part, Role, Shown};
 
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.
@@ -84,10 +84,6 @@ pub fn first_name(paths: &[&[u8]]) -> Text<256> {
 
 fields! {
     DIFFERS "differs" "Conditions that differ between A and B.";
-    WHAT "what" "Name of the condition.";
-    A "a_value" "Condition in A; of its first file if its files differ.";
-    B "b_value" "Condition in B; of its first file if its files differ.";
-    BLOCKS "blocks" "True if the condition prevents a verdict without --force.";
 }
 
 /// The relative difference up to which core clocks count as the same.
@@ -251,10 +247,12 @@ pub fn differing_for_programs(document: &mut Shown, differs: &[Differs]) {
         Part::List(&DIFFERS),
         differs,
         |document, Differs { what, sides: [one, other], blocks, .. }| {
-            document.put(&WHAT, *what);
-            document.put(&A, one.as_str());
-            document.put(&B, other.as_str());
-            document.put(&BLOCKS, *blocks);
+            members! { document;
+                "what": *what => "Name of the condition.";
+                "a_value": one.as_str() => "Condition in A; of its first file if its files differ.";
+                "b_value": other.as_str() => "Condition in B; of its first file if its files differ.";
+                "blocks": *blocks => "True if the condition prevents a verdict without --force.";
+            }
         },
     );
 }

@@ -95,7 +95,6 @@ pub fn answer<'a>(options: &Options<'a>, files: &[File<'a>]) -> Result<Shown, Fa
 
 fields! {
     NS "ns" interval "Expected latency of a random load, in nanoseconds; the interval contains the result of a measurement of this size.";
-    ALIKE "alike_curves" "Number of saved curves that are alike in host, start, nodes and pages, and whose values agree; the first of them answers.";
     MEASURED "measured" "Result with the measured points, and its conditions.";
     TERMS "terms" "Terms of the mixture of levels: share of the loads times latency.";
 }
@@ -122,7 +121,9 @@ fn present(
         let parts = found.parts.map(|(_, parts)| parts);
         document.put(&columns::WITHOUT_TRANSLATION, parts.map(|parts| parts.without_translation));
         document.put(&columns::TRANSLATION, parts.map(|parts| parts.translation));
-        document.put(&ALIKE, found.alike);
+        members! { document;
+            "alike_curves": found.alike => "Number of saved curves that are alike in host, start, nodes and pages, and whose values agree; the first of them answers.";
+        }
     });
     let is_source = |(index, _): &(usize, &File<'_>)| found.sources.contains(index);
     let sources = || files.iter().enumerate().filter(is_source).map(|(_, file)| file);

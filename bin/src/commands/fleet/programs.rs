@@ -11,6 +11,7 @@ use super::runs::Refused;
 use super::values::{HostSeries, HostValue, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
+use crate::describe::time::Utc;
 use crate::describe::{self, columns, trust};
 use crate::record::row::Row;
 use crate::saved::{self, alike};
@@ -45,29 +46,14 @@ fields! {
     CAUSES "likely_causes" "Likely causes of the differences of hosts from typical hosts, or from their own older results; empty if no host has the signature of exactly one cause, or if an input cannot be read a second time.";
     FEW "few_results" "Hosts with too few results for `--history`.";
     SERIES "history" "With `--history`, one series of each host with enough results: the mean of all points if there is one, but a series with a step that is not judged comes first.";
-    UNDECIDED_SINCE "undecided_since" "Start of the first run that is not judged, in UTC; null if all are judged.";
     MISDATED "wrong_dates" "Results whose date contradicts other results of the host; they count as results without a date.";
-    DATE "started" "Wrong date, in UTC.";
-    DATE_REASON "contradiction" "`boot-order` (another boot ran between this date and the other results of its boot) or `result-order` (far from the other results, and not in order).";
     ASSOCIATIONS "associations" "Facts that slow hosts have significantly more often than other judged hosts; no fact is a cause.";
-    FACT "fact" "Name of the fact.";
-    VALUE_OF_FACT "fact_value" "Value of the fact.";
-    SLOW_WITH "slow_hosts_with" "Number of slow hosts with this value.";
-    SLOW_KNOWN "slow_hosts" "Number of slow hosts whose fact is known.";
-    OTHERS_WITH "other_hosts_with" "Number of other hosts with this value.";
-    OTHERS_KNOWN "other_hosts" "Number of other hosts whose fact is known.";
-    CHANCE "chance" "Probability of these shares by chance, adjusted for the number of facts (Fisher, Holm).";
     MISSING "missing" "Names of expected hosts without a result; empty if `--expect` is a number.";
     SHARED "same_name" "Host names that belong to several hosts, according to boot IDs.";
     NAMES "names" "Names that distinguish these hosts in this document.";
     GROUPS "groups" "Groups of comparable values.";
-    GROUP_HOSTS "hosts" "Number of hosts in the group.";
     UNTRUSTED "untrusted" "Unreliable results, which are not judged.";
-    REASON "reason" "Code of the first warning that makes the result unreliable.";
     PROBLEMS "problems" "Skipped lines, which are not results; at most the first 4096.";
-    THRESHOLD "threshold" "Difference that is always allowed, as a fraction of the median.";
-    OF "of" "Judged value: `typical` (whole run; memory without address translation where results have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
-    BASELINE "baseline" "Path of the baseline; null if hosts are compared with each other.";
 }
 
 /// The columns that only fleets have.
@@ -157,20 +143,21 @@ impl FleetView<'_, '_> {
                 "correlation": series.correlation => "Correlation of a result with the next one; 0 if it is not significant.";
                 "detectable_step": series.detectable => "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
                 "undecided": series.undecided.map(|(why, _)| why.word()) => "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
+                "undecided_since": series.undecided.map(|(_, since)| Value::shown(&Utc(since))) => "Start of the first run that is not judged, in UTC; null if all are judged.";
             }
-            let since = series.undecided.map(|(_, since)| describe::time::Utc(since));
-            document.put(&UNDECIDED_SINCE, since.as_ref().map(|since| Value::shown(since)));
         });
         document.items(Part::List(&ASSOCIATIONS), self.associations.iter(), |document, found| {
             document.put(&CPU_MODEL, found.cpu);
-            document.put(&FACT, found.fact.0);
-            document.put(&VALUE_OF_FACT, found.fact.1);
-            for (field, count) in
-                [&SLOW_WITH, &SLOW_KNOWN, &OTHERS_WITH, &OTHERS_KNOWN].into_iter().zip(found.counts)
-            {
-                document.put(field, count);
+            let [slow_with, slow, others_with, others] = found.counts;
+            members! { document;
+                "fact": found.fact.0 => "Name of the fact.";
+                "fact_value": found.fact.1 => "Value of the fact.";
+                "slow_hosts_with": slow_with => "Number of slow hosts with this value.";
+                "slow_hosts": slow => "Number of slow hosts whose fact is known.";
+                "other_hosts_with": others_with => "Number of other hosts with this value.";
+                "other_hosts": others => "Number of other hosts whose fact is known.";
+                "chance": found.probability => "Probability of these shares by chance, adjusted for the number of facts (Fisher, Holm).";
             }
-            document.put(&CHANCE, found.probability);
         });
         document.items(Part::List(&CAUSES), self.causes.named(), |document, (host, likely)| {
             document.put(&columns::HOST, self.name(host));
@@ -183,8 +170,10 @@ impl FleetView<'_, '_> {
         });
         document.items(Part::List(&MISDATED), self.runs.boots.dates.iter(), |document, date| {
             document.put(&columns::HOST, self.name(date.host));
-            document.show(&DATE, &describe::time::Utc(date.span[0].into()));
-            document.put(&DATE_REASON, date.wrong.map_or("", WrongDate::word));
+            members! { document;
+                "started" shown: Utc(date.span[0].into()) => "Wrong date, in UTC.";
+                "contradiction": date.wrong.map_or("", WrongDate::word) => "`boot-order` (another boot ran between this date and the other results of its boot) or `result-order` (far from the other results, and not in order).";
+            }
         });
         document.part(Part::List(&TRANSLATION), |document| {
             let mut item = |value: &HostValue, usual: f64, since: Option<u64>| {
@@ -192,8 +181,7 @@ impl FleetView<'_, '_> {
                     self.of_value(document, value);
                     document.put(&MEDIAN, usual);
                     document.put(&RATIO, value.value / usual);
-                    let since = since.map(describe::time::Utc);
-                    document.put(&SINCE, since.as_ref().map(|since| Value::shown(since)));
+                    document.put(&SINCE, since.map(|since| Value::shown(&Utc(since))));
                 });
             };
             self.found.translation.iter().for_each(|outlier| item(&outlier.value, outlier.norm.median, None));
@@ -203,9 +191,9 @@ impl FleetView<'_, '_> {
         document.items(Part::List(&GROUPS), self.found.shown_groups(), |document, group| {
             self.of_key(document, group.key, group.nodes());
             document.show(&KIND, &group.kind);
-            document.put(&GROUP_HOSTS, group.like);
-            document.put(&MEDIAN, group.norm.median);
             members! { document;
+                "hosts": group.like => "Number of hosts in the group.";
+                MEDIAN: group.norm.median;
                 "mad": group.norm.mad => "Median absolute deviation over hosts, in `unit`.";
                 "allowed": group.norm.allowed(self.threshold) => "Allowed difference of a value from the median, in `unit`.";
                 "judged": group.is_judged => "True if hosts are judged by this group: it has 5 hosts or more, or a baseline.";
@@ -213,7 +201,9 @@ impl FleetView<'_, '_> {
         });
         document.items(Part::List(&UNTRUSTED), self.runs.untrusted.iter(), |document, [host, reason]| {
             document.put(&columns::HOST, self.name(*host));
-            document.put(&REASON, self.name(*reason));
+            members! { document;
+                "reason": self.name(*reason) => "Code of the first warning that makes the result unreliable.";
+            }
         });
         document.items(
             Part::List(&PROBLEMS),
@@ -226,10 +216,12 @@ impl FleetView<'_, '_> {
                 }
             },
         );
-        document.put(&THRESHOLD, self.threshold);
-        document.put(&OF, self.options.of.word());
         let path = self.options.baseline.map(saved::shown);
-        document.put(&BASELINE, path.as_ref().map(|path| path.as_str()));
+        members! { document;
+            "threshold": self.threshold => "Difference that is always allowed, as a fraction of the median.";
+            "of": self.options.of.word() => "Judged value: `typical` (whole run; memory without address translation where results have it), `load` (random loads) or `undisturbed` (steady: rounds in separate seconds agree on it).";
+            "baseline": path.as_ref().map(|path| path.as_str()) => "Path of the baseline; null if hosts are compared with each other.";
+        }
     }
 
     /// Describes a point that became slower or faster.
@@ -239,7 +231,7 @@ impl FleetView<'_, '_> {
         document.put(&CHANGE, slowed.ratio());
         document.put(&NEWEST, slowed.counts[0]);
         document.put(&OLDER, slowed.counts[1]);
-        document.show(&SINCE, &describe::time::Utc(slowed.since));
+        document.show(&SINCE, &Utc(slowed.since));
         if self.options.history {
             document.put(&CODE, if slowed.is_faster { "became-faster" } else { "became-slower" });
             document.show(&CHANGED, &self.facts(slowed, ""));

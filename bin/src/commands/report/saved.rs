@@ -29,7 +29,6 @@ use latency_report::{Digits, Level, PageRole, Part, Purpose, Role, Shown};
 
 fields! {
     pub RESULTS "results" "Number of saved results; a saved report has several.";
-    HOSTS "hosts" "Number of hosts in all results.";
     pub FILE "file" "Path of the file.";
 }
 
@@ -179,7 +178,9 @@ fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], like
     how_to_get_the_page(document, options);
     document.part(Part::Object(&describe::SUMMARY), |document| {
         document.put(&RESULTS, files.len());
-        document.put(&HOSTS, hosts);
+        members! { document;
+            "hosts": hosts => "Number of hosts in all results.";
+        }
     });
     let trusts = vector(files.iter().map(File::trust).filter(|trust| !trust.is_empty()));
     let level = worst(trusts.iter().copied());
