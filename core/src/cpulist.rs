@@ -150,9 +150,7 @@ impl<const WORDS: usize> FromIterator<u32> for IdSet<WORDS> {
     /// Collects numbers; numbers beyond the capacity are left out.
     fn from_iter<I: IntoIterator<Item = u32>>(ids: I) -> Self {
         let mut set = Self::EMPTY;
-        for id in ids {
-            set.insert(id);
-        }
+        ids.into_iter().for_each(|id| _ = set.insert(id));
         set
     }
 }

@@ -7,6 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use super::chart::vector;
 use super::document::{ENDS, Field, Part, Value};
 use super::escape::quoted;
 use super::figures::Precise;
@@ -19,7 +20,7 @@ pub const CSV: Format = Format {
     extension: "csv",
     purpose: Purpose::Document,
     write: |out, style, shown| {
-        let columns: Vec<Field> = style.columns.into_iter().flatten().copied().collect();
+        let columns: Vec<Field> = vector(style.columns.into_iter().flatten().copied());
         header(out, &columns)?;
         records(shown).try_for_each(|record| row(out, &columns, record))
     },

@@ -303,9 +303,7 @@ impl Shown {
         mut members: impl FnMut(&mut Shown, T),
     ) {
         self.part(list, |document| {
-            for item in items {
-                document.part(Part::Item, |document| members(document, item));
-            }
+            items.into_iter().for_each(|item| document.part(Part::Item, |document| members(document, item)));
         });
     }
 

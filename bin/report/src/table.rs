@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 use core::ops::Range;
 
+use super::chart::vector;
 use super::document::{Level, PageRole, Role, Style};
 use super::figures::width;
 use super::format::{Format, Purpose};
@@ -41,7 +42,7 @@ fn in_order<'s>(entries: &'s [ShownPart], style: &Style) -> Vec<&'s ShownPart> {
         let is_line = |entry: &&ShownPart| is(entry, Role::Line);
         let end = |entry: &ShownPart| matches!(entry, ShownPart::Sentence(Role::Trust | Role::Brief(_), _));
         let (front, rest) = chapter.split_at(chapter.iter().rposition(end).map_or(0, |end| end + 1));
-        let lines: Vec<&ShownPart> = front.iter().filter(is_line).collect();
+        let lines: Vec<&ShownPart> = vector(front.iter().filter(is_line));
         if is_screen && lines.len() > 1 {
             ordered.extend(front.iter().filter(|entry| !is_line(entry)).chain(lines).chain(rest));
         } else {
@@ -233,7 +234,7 @@ fn write_table(out: &mut dyn Write, table: &ShownTable, limit: usize, unicode: b
         let is_filled = |cells: &&Vec<String>| {
             from == 0 || cells.get(from..to).unwrap_or_default().iter().any(|cell| !cell.is_empty())
         };
-        let below: Vec<_> = rows.iter().skip(1).filter(is_filled).collect();
+        let below: Vec<_> = vector(rows.iter().skip(1).filter(is_filled));
         if from == 0 || !below.is_empty() {
             out.write_str(if from > 0 { "\n" } else { "" })?;
             for cells in rows.iter().take(1).filter(is_filled).chain(below) {

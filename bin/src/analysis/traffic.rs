@@ -122,8 +122,8 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<TrafficGroup<'r, 'a>> 
     let group = |group: &'r [Outcome<'a>]| {
         let point = group.first()?.point;
         let Walk::Traffic(traffic) = point.walk else { return None };
-        let rates: Vec<_> =
-            group.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate)).collect();
+        let rates = group.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate));
+        let rates: Vec<_> = vector(rates);
         let mut chains = outcomes.iter().filter(|outcome| matches!(outcome.point.walk, Walk::Chain));
         let chain = chains
             .find(|chain| (chain.point.initiator, chain.point.target) == (point.initiator, point.target));

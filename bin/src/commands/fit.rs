@@ -190,7 +190,7 @@ struct FileContext<'f> {
 impl FileContext<'_> {
     /// Describes one curve.
     fn curve(&self, document: &mut Shown, kind: CurveRows<'_>, analysis: &Analysis) {
-        let mut samples: Vec<_> = kind.dense().map(Row::sample).collect();
+        let mut samples: Vec<_> = vector(kind.dense().map(Row::sample));
         sort_by(&mut samples, |one, other| {
             one.size.cmp(&other.size).then(one.nanoseconds.total_cmp(&other.nanoseconds))
         });

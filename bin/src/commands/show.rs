@@ -18,6 +18,7 @@ use crate::record::columns::{CLASS, ColumnSet, EXPERIMENT, TRAFFIC};
 use crate::record::members::{FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES};
 use crate::record::row::differing;
 use crate::saved::{self, Saved};
+use latency_report::chart::vector;
 use latency_report::document::{MetricLabel, fields};
 use latency_report::stored::{self, Restored};
 use latency_report::{Level, Part, Purpose, Role, Shown, Value};
@@ -92,7 +93,7 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     trust::of_command(document, worst(levels()), reason.as_slice());
     rows(document, files);
     let key = |file: &File<'_>| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
-    let keys: Vec<String> = files.iter().map(key).collect();
+    let keys: Vec<String> = vector(files.iter().map(key));
     let is_one_of_several = files.len() > 1;
     document.part(Part::List(&FILES), |document| {
         for (file, number) in files.iter().zip(numbers(&keys)) {

@@ -3,6 +3,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use latency_report::chart::vector;
 
 use latency_core::{Estimate, Worded, joined};
 
@@ -165,7 +166,7 @@ fn listing(reasons: &[String]) -> String {
 
 /// Returns the reasons in words.
 fn in_words(warnings: &Warnings) -> Vec<String> {
-    reasons(warnings).map(reason).collect()
+    vector(reasons(warnings).map(reason))
 }
 
 /// Returns the words of a reason, with the number of its warnings.

@@ -2,6 +2,7 @@
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use latency_report::chart::vector;
 
 use latency_core::json::{Event, NOT_A_RESULT};
 use latency_core::{Bytes, Text, math};
@@ -199,7 +200,7 @@ fn list(list: JsonValue<'_>, draft: &mut Draft) {
 /// Returns the populated slots: their number, capacity and rates, as far as these are known of every device; empty if no
 /// slot is.
 fn device_population(dimms: JsonValue<'_>) -> String {
-    let devices: Vec<JsonValue<'_>> = dimms.at(DIMM_DEVICES.key).objects().collect();
+    let devices: Vec<JsonValue<'_>> = vector(dimms.at(DIMM_DEVICES.key).objects());
     let all =
         |key: &str| -> Option<Vec<f64>> { devices.iter().map(|device| device.at(key).number()).collect() };
     if devices.is_empty() {

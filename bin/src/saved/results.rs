@@ -5,6 +5,7 @@
 //! numbers, the rows of one result have one host and one start.
 
 use alloc::vec::Vec;
+use latency_report::chart::vector;
 
 use latency_core::Text;
 
@@ -25,11 +26,11 @@ pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {
     let files = document.into_iter().flat_map(|document| document.at(FILES.key).items());
     // No file of a document is without a point.
     let listed: Vec<usize> =
-        files.map_while(points).map(|points| points as usize).take_while(|points| *points > 0).collect();
+        vector(files.map_while(points).map(|points| points as usize).take_while(|points| *points > 0));
     if listed.iter().sum::<usize>() == rows.len() {
         return listed;
     }
-    rows.chunk_by(are_of_one_run).map(<[Row]>::len).collect()
+    vector(rows.chunk_by(are_of_one_run).map(<[Row]>::len))
 }
 
 /// Returns whether two rows of a table are of one run.

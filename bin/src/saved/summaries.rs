@@ -2,6 +2,7 @@
 //! load, which are the idle latency and the limit of the traffic.
 
 use alloc::vec::Vec;
+use latency_report::chart::vector;
 
 use latency_core::{Estimate, Interval};
 
@@ -96,7 +97,7 @@ pub(super) fn limits(draft: &mut Draft) -> Result<(), &'static str> {
     for (_, level) in levels.iter().enumerate().filter(is_first) {
         let curve = || levels.iter().filter(|other| level.is_beside(other));
         let all = curve().map(|level| level.cores).max();
-        let rates: Vec<_> = curve().filter_map(|level| Some((level.cores as u32, level.rate?))).collect();
+        let rates: Vec<_> = vector(curve().filter_map(|level| Some((level.cores as u32, level.rate?))));
         let is_whole = curve().any(|level| level.rate.is_some() && Some(level.cores) == all);
         let best = traffic::limit(&rates).filter(|_| is_whole).and_then(|place| rates.get(place));
         let Some(&(cores, found)) = best else { continue };

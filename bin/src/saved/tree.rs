@@ -8,6 +8,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
+use latency_report::chart::vector;
 
 use latency_core::json::{Error, Event, NOT_A_RESULT, Reader, Str};
 use latency_core::sort_by;
@@ -79,7 +80,7 @@ impl<'t> JsonTree<'t> {
     fn is_unambiguous(&self, object: usize) -> Result<(), Error> {
         let places = JsonValue { tree: self, index: object }.inside(b'{', 1);
         let nodes = places.filter_map(|index| self.nodes.get(index - 1));
-        let mut names: Vec<_> = nodes.map(|node| (self.name(*node), node.start)).collect();
+        let mut names: Vec<_> = vector(nodes.map(|node| (self.name(*node), node.start)));
         sort_by(&mut names, Ord::cmp);
         let is_twice = |pair: &&[(Option<&[u8]>, u32)]| match pair {
             [(Some(one), _), (other, _)] => Some(*one) == *other,

@@ -117,13 +117,9 @@ impl<T> Table<T> {
     }
 
     /// Replaces the values by the values of an iterator, as far as there is room, and returns them.
-    pub fn refill(&mut self, values: impl Iterator<Item = T>) -> &mut [T] {
+    pub fn refill(&mut self, mut values: impl Iterator<Item = T>) -> &mut [T] {
         self.length = 0;
-        for value in values {
-            if self.push(value).is_none() {
-                break;
-            }
-        }
+        let _ = values.try_for_each(|value| self.push(value));
         self
     }
 

@@ -2,6 +2,7 @@
 //! matrix, runs of sizes of a curve, values of any other field.
 
 use alloc::vec::Vec;
+use latency_report::chart::vector;
 
 use latency_core::{Interval, ToReal, sort_by, sort_by_key};
 
@@ -120,7 +121,7 @@ impl Measured {
     /// those of the files and of the ratios.
     pub fn new(pairs: Vec<PointPair>, ours: usize, lists: Vec<SortedValues>, join: ColumnSet) -> Measured {
         let kinds = kinds(&pairs, join);
-        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        let mut order: Vec<usize> = vector(0..pairs.len());
         sort_by_key(&mut order, |point| (kinds[*point], pairs[*point].row.size(), *point));
         let within = pairs.iter().map(|pair| pair.within).sum();
         let mut measured = Measured { pairs, ours, lists, within, order, kinds, groups: Vec::new() };
@@ -156,7 +157,7 @@ impl Measured {
         let (cpus, nodes) = (either(INITIATOR_CPU, TARGET_CPU), either(INITIATOR_NODE, TARGET_NODE));
         for (place, column) in POINTS.into_iter().enumerate().filter(|(_, column)| join.has(*column)) {
             let values = values(column);
-            let mut alike: Vec<_> = values.chunk_by(|one, other| one.0 == other.0).collect();
+            let mut alike: Vec<_> = vector(values.chunk_by(|one, other| one.0 == other.0));
             sort_by_key(&mut alike, |same| same[0].1);
             for same in alike {
                 let (value, first) = same[0];
@@ -178,7 +179,7 @@ impl Measured {
         if join.has(INITIATOR_NODE) {
             for local in [true, false] {
                 let is = |point: &usize| row(*point).pair().is_some_and(|(from, to)| (from == to) == local);
-                offer(PointGroup::Local(local), (0..count).filter(is).collect(), 2);
+                offer(PointGroup::Local(local), vector((0..count).filter(is)), 2);
             }
         }
         let mut rank = 0;
@@ -261,7 +262,7 @@ fn kinds(pairs: &[PointPair], join: ColumnSet) -> Vec<usize> {
 }
 
 fn points(values: &[(u64, usize)]) -> Vec<usize> {
-    values.iter().map(|(_, point)| *point).collect()
+    vector(values.iter().map(|(_, point)| *point))
 }
 
 /// The verdict on the difference of one point between both sides.

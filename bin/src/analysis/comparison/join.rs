@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 use core::hash::Hasher;
+use latency_report::chart::vector;
 
 use latency_core::hash::Fnv;
 use latency_core::math::{exp, ln};
@@ -124,7 +125,7 @@ pub struct SameRows<'r> {
 impl<'r> SameRows<'r> {
     /// Returns rows to be found by some columns.
     pub fn of(all: &mut dyn Iterator<Item = &'r Row>, columns: ColumnSet) -> SameRows<'r> {
-        let rows: Vec<&Row> = all.collect();
+        let rows: Vec<&Row> = vector(all);
         let (mut pairs, mut others) = (Vec::new(), Vec::new());
         for (place, row) in rows.iter().enumerate() {
             match hash(row, ColumnSet::CPUS) {

@@ -12,6 +12,7 @@ mod tests;
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use latency_report::chart::vector;
 
 use latency_core::math::{exp, ln};
 use latency_core::{Interval, sort_by, stats};
@@ -148,7 +149,7 @@ impl<'f> Comparison<'f> {
         sort_by(&mut tried, |(one, _, first, _), (other, _, second, _)| {
             second.score.abs().total_cmp(&first.score.abs()).then(one.cmp(other))
         });
-        let scores: Vec<f64> = tried.iter().map(|(.., difference, _)| difference.score).collect();
+        let scores: Vec<f64> = vector(tried.iter().map(|(.., difference, _)| difference.score));
         let pairs = &mut measured.pairs;
         if is_whole {
             mark(pairs, &all, self.whole.size.signum(), 0.0, allowed);
@@ -212,8 +213,7 @@ fn mark(pairs: &mut [PointPair], members: &[usize], direction: f64, base: f64, a
 
 /// Returns the median of some values; `None` without values.
 pub fn median(values: &mut dyn Iterator<Item = f64>) -> Option<f64> {
-    let mut values: Vec<f64> = values.collect();
-    stats::median(&mut values)
+    stats::median(&mut vector(values))
 }
 
 /// A part of the points that differs.
@@ -239,8 +239,8 @@ impl Comparison<'_> {
         let groups = self.measured.groups.iter();
         let groups = groups.filter(|(group, _)| !matches!(group, PointGroup::Run(..) | PointGroup::Point(_)));
         let all = whole.iter().chain(&stretches).chain(groups);
-        let complete: Vec<&Members> = all.filter(|(_, members)| members.iter().all(is)).collect();
-        let mut open: Vec<bool> = (0..pairs.len()).map(|point| is(&point)).collect();
+        let complete: Vec<&Members> = vector(all.filter(|(_, members)| members.iter().all(is)));
+        let mut open: Vec<bool> = vector((0..pairs.len()).map(|point| is(&point)));
         let mut parts = Vec::new();
         while let Some(first) = open.iter().position(|open| *open).filter(|_| parts.len() < most) {
             let point = (PointGroup::Point(first), [first].into());

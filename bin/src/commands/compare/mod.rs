@@ -110,7 +110,7 @@ fn replaced(rows: &[Row], change: &mut dyn FnMut(&mut Row) -> bool) -> &'static 
 fn without_translation(all: &mut [Saved], join: ColumnSet, wanted: bool) -> bool {
     let mut is_replaced = false;
     // Files that are not replaced yet tell which points have parts.
-    let before: Vec<_> = all.iter().map(|saved| saved.rows).collect();
+    let before: Vec<_> = vector(all.iter().map(|saved| saved.rows));
     for saved in all {
         saved.rows = replaced(saved.rows, &mut |row| {
             let has_parts = |rows: &&[Row]| {

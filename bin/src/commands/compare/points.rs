@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use latency_report::chart::vector;
 
 use latency_core::{Estimate, Interval, ToReal, sort_by};
 
@@ -12,7 +13,6 @@ use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use crate::record::row::differing;
-use latency_report::chart::vector;
 use latency_report::document::fields;
 use latency_report::{
     Axis, AxisRange, Chart, ChartPoint, Data, Digits, Field, Level, Part, Picture, Scale, Series, Shown, Unit,

@@ -12,6 +12,7 @@ use super::values::ValueRun;
 use crate::saved::Saved;
 use crate::saved::conditions::{BRAND, CONDITIONS, HOST};
 use crate::saved::host::SEPARATOR;
+use latency_report::chart::vector;
 
 /// Every boot of every host, and its states. A state is a boot with the facts of some of its results.
 #[derive(Default)]
@@ -59,7 +60,7 @@ impl Boots {
             ResultDate { run, host, boot, span, place: of.document, is_ordered: true, wrong: None }
         };
         let dated = (0..).zip(runs.iter()).filter(|(_, of)| of.started > 0);
-        let mut dates: Vec<_> = dated.map(date).collect();
+        let mut dates: Vec<_> = vector(dated.map(date));
         dates::check(&mut dates);
         for ResultDate { boot, span: [start, end], .. } in dates.iter().filter(|date| date.wrong.is_none()) {
             if let Some(boot) = boot {
@@ -72,7 +73,7 @@ impl Boots {
         sort_by_key(&mut dates, |date| (names.name(date.host), date.place, date.span));
         dates.iter().for_each(|date| runs[date.run as usize].started = 0);
         self.dates = dates;
-        let mut all: Vec<_> = (0..self.boots.len() as Name).map(|boot| (boot, self.boot(boot))).collect();
+        let mut all: Vec<_> = vector((0..self.boots.len() as Name).map(|boot| (boot, self.boot(boot))));
         sort_by_key(&mut all, |(_, of)| of.map(|name| names.name(name)));
         for boots in all.chunk_by(|(_, one), (_, other)| one[0] == other[0]) {
             self.names += 1;
@@ -93,7 +94,7 @@ impl Boots {
     fn overlap(&self, boots: &[(Name, [Name; 2])]) -> bool {
         let told = boots.iter().filter(|(_, [_, id])| *id != NONE);
         let spans = told.map(|(boot, _)| self.seen[*boot as usize]);
-        let mut spans: Vec<_> = spans.filter(|(first, ..)| *first > 0).collect();
+        let mut spans: Vec<_> = vector(spans.filter(|(first, ..)| *first > 0));
         sort_by(&mut spans, Ord::cmp);
         let mut end = 0;
         spans.iter().any(|(first, last, _)| {

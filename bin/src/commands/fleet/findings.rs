@@ -14,6 +14,7 @@ use super::values::HostValue;
 use crate::analysis::norm::{FEWEST, Norm, Quantity};
 use crate::record::columns::WORKING_SET;
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
+use latency_report::chart::vector;
 
 /// The index that means "faster than usual" in place of a condition.
 pub const FASTER: usize = TABLE.len();
@@ -233,12 +234,10 @@ pub fn find<'v>(
     let mut places = vec![[0; 2]; runs.keys()];
     for values in values.chunk_by_mut(of_one_key) {
         let key = values[0].key;
-        let known: Vec<_> = of_baseline.iter().filter(|group| group.key == key).collect();
+        let known: Vec<_> = vector(of_baseline.iter().filter(|group| group.key == key));
         let kinds = match has_baseline {
             false => HostKind::find(values, FEWEST),
-            true => {
-                known.iter().map(|group| HostKind { of: group.kind.of.of_host(), ..group.kind }).collect()
-            }
+            true => vector(known.iter().map(|group| HostKind { of: group.kind.of.of_host(), ..group.kind })),
         };
         let is_of_memory = runs.is_of_memory(key);
         // Keys of memory come first. Random loads of the same results only show address translation.
@@ -332,7 +331,7 @@ pub fn find<'v>(
     let count = |place: usize| seen.iter().filter(|seen| seen[place]).count();
     let [hosts, judged, apart_hosts, known, slow] = core::array::from_fn(count);
     let is_left = |(_, seen): &(Name, &[bool; 5])| seen[0] && !seen[3];
-    let mut not_judged: Vec<_> = (0..).zip(&seen).filter(is_left).map(|(host, _)| host).collect();
+    let mut not_judged: Vec<_> = vector((0..).zip(&seen).filter(is_left).map(|(host, _)| host));
     sort_by_key(&mut not_judged, |host| names.name(*host));
     FleetFindings {
         groups,
@@ -351,7 +350,7 @@ pub fn find<'v>(
 
 /// Returns the usual value among some values.
 fn norm(values: &mut dyn Iterator<Item = &HostValue>) -> Norm {
-    let mut numbers: Vec<f64> = values.map(|value| value.value).collect();
+    let mut numbers: Vec<f64> = vector(values.map(|value| value.value));
     Norm::of(&mut numbers).unwrap_or(Norm { median: f64::NAN, mad: f64::NAN })
 }
 
@@ -367,7 +366,7 @@ fn of_kinds<'v>(values: &'v mut [HostValue], kinds: &[HostKind]) -> Vec<(usize, 
     }
     sort_by_key(values, |value| (value.apart, value.host));
     let all = values.chunk_by_mut(|one, other| one.apart == other.apart);
-    all.map(|values| (values[0].apart as usize, values)).collect()
+    vector(all.map(|values| (values[0].apart as usize, values)))
 }
 
 /// Marks the values under other conditions than most values (or than the baseline), and finds the usual value of the
@@ -418,7 +417,7 @@ fn most(condition: usize, all: &mut dyn Iterator<Item = u64>) -> u64 {
         alike::DISTURBED => return 0,
         _ => {}
     }
-    let mut numbers: Vec<u64> = all.collect();
+    let mut numbers: Vec<u64> = vector(all);
     // Sorting is slow, and usually all values are equal.
     if numbers.windows(2).any(|two| matches!(two, [one, other] if one != other)) {
         sort_by(&mut numbers, Ord::cmp);

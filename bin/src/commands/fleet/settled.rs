@@ -13,6 +13,7 @@ use super::runs::Runs;
 use super::values::{HostSeries, HostValue, Slowed, StoredValue};
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::norm::{Norm, Quantity};
+use latency_report::chart::vector;
 
 /// Number of newest results of a host that are searched for a change without a history.
 const RECENT: usize = 32;
@@ -44,7 +45,7 @@ pub struct Settled {
 pub fn settle(past: &mut [StoredValue], runs: &Runs<'_>, threshold: f64, history: Option<f64>) -> Settled {
     let Runs { names, boots, .. } = runs;
     sort_by_key(past, |value| runs.place(value));
-    let all: Vec<_> = past.chunk_by(|one, other| runs.of(one) == runs.of(other)).collect();
+    let all: Vec<_> = vector(past.chunk_by(|one, other| runs.of(one) == runs.of(other)));
     // Where there is memory, random loads are not judged.
     let is_judged = |of_host: &&&[StoredValue]| {
         let [key, _] = runs.kind(&of_host[0]);
@@ -176,7 +177,7 @@ fn search(
     let [key, host] = runs.of(&of_host[0]);
     let quantity = runs.key(key).quantity();
     let mut of_newest = None;
-    let mut left: Vec<&StoredValue> = of_host.iter().filter(|value| runs.run(value).started > 0).collect();
+    let mut left: Vec<&StoredValue> = vector(of_host.iter().filter(|value| runs.run(value).started > 0));
     while let Some(newest) = left.last().copied() {
         let (mut scan, mut series) = (begin, Vec::<PastResult>::new());
         left.retain(|value| {
@@ -247,12 +248,11 @@ fn change(
         older.iter().rev().filter(|value| runs.run(value).started > 0 && runs.are_alike(value, newest));
     let all = core::iter::once(newest).chain(known).take(RECENT);
     // The results from the newest to the oldest.
-    let all: Vec<(u32, [f64; 3])> =
-        all.map(|value| (runs.run(value).started, value.times(quantity))).collect();
+    let all: Vec<(u32, [f64; 3])> = vector(all.map(|value| (runs.run(value).started, value.times(quantity))));
     (1..all.len()).rev().find_map(|new| {
         let (recent, before) = all.split_at(new);
         let norm = |part: usize| {
-            let mut numbers: Vec<f64> = before.iter().map(|(_, times)| times[part]).collect();
+            let mut numbers: Vec<f64> = vector(before.iter().map(|(_, times)| times[part]));
             Norm::of(&mut numbers)
         };
         let (usual, ends) = (norm(0)?, norm(2)?);

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use latency_report::chart::vector;
 
 use latency_core::{Interval, Trimmed, Worded, plural};
 
@@ -95,7 +96,7 @@ impl FleetView<'_, '_> {
         for host in others {
             is_new(*host);
         }
-        hosts.filter(|host| is_new(*host)).collect()
+        vector(hosts.filter(|host| is_new(*host)))
     }
 
     /// Returns the slow hosts, each once, the worst first.

@@ -95,7 +95,7 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
         .iter()
         .enumerate()
         .map(|(index, section)| Some(section.experiment.parts(&(whole.came)(index)?.ok()?)));
-    let parts: Vec<Option<ReportParts>> = parts.collect();
+    let parts: Vec<Option<ReportParts>> = vector(parts);
     summary(document, &parts);
     trust::trust(document, &warnings);
     document.part(Part::Records(&describe::ROWS), |document| {
@@ -105,7 +105,7 @@ pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
         .measured()
         .zip(parts.into_iter().flatten())
         .map(|((_, report), parts)| Shown::of(|chapter| describe::report(chapter, &report, parts)));
-    let chapters: Vec<Shown> = chapters.collect();
+    let chapters: Vec<Shown> = vector(chapters);
     verdict(document, whole);
     worst(document, &found, trust::is_emulated(&warnings));
     may_explain(document, whole, &warnings);
