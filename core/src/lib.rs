@@ -110,7 +110,7 @@ pub use cpulist::{CpuSet, IdSet, NodeSet};
 pub use decimal::Trimmed;
 pub use math::ToReal;
 pub use rng::Pcg32;
-pub use sort::{sort_by, sort_by_key};
+pub use sort::{best, sort_by, sort_by_key};
 pub use stats::{Estimate, Interval, Side, Summary};
 pub use text::{Text, joined, plural};
 pub use units::{

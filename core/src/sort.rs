@@ -25,6 +25,17 @@ pub fn sort_by_key<T, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(items, |one, other| key(one).cmp(&key(other)));
 }
 
+/// Returns the best item, or the first of several: `is_better` compares an item with the best one before it.
+pub fn best<T>(items: impl Iterator<Item = T>, is_better: impl Fn(&T, &T) -> bool) -> Option<T> {
+    let mut best = None;
+    items.for_each(|item| {
+        if best.as_ref().is_none_or(|known| is_better(&item, known)) {
+            best = Some(item);
+        }
+    });
+    best
+}
+
 /// Sorts `count` items with `swaps`, which exchanges two items if the first is larger, and returns true if it was.
 fn shell(count: usize, swaps: &mut dyn FnMut(usize, usize) -> bool) {
     let mut gap = count;

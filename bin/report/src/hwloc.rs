@@ -88,7 +88,7 @@ fn scale(rates: &[f64]) -> u32 {
 
 /// Returns the weight of one of the rates, if `scale` is the largest weight.
 fn weight(rates: &[f64], rate: f64, scale: u32) -> u32 {
-    let share = rate / largest_rate(rates) * f64::from(scale);
+    let share = rate / rates.iter().copied().fold(0.0, f64::max) * f64::from(scale);
     ((share + 0.5) as u32).max(1)
 }
 
@@ -99,10 +99,6 @@ fn error(rates: &[f64], scale: u32) -> f64 {
         (least.min(exact(rate)), most.max(exact(rate)))
     });
     most / least - 1.0
-}
-
-fn largest_rate(rates: &[f64]) -> f64 {
-    rates.iter().copied().fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -52,10 +52,7 @@ impl Terminal {
 
     /// Writes something after the escape sequence with these parameters, or plainly if the terminal has no colours.
     fn styled(self, out: &mut dyn Write, style: fmt::Arguments<'_>, shown: &dyn Display) -> fmt::Result {
-        match self.colour {
-            true => write!(out, "\x1b[{style}m{shown}\x1b[0m"),
-            false => write!(out, "{shown}"),
-        }
+        if self.colour { write!(out, "\x1b[{style}m{shown}\x1b[0m") } else { write!(out, "{shown}") }
     }
 
     /// Writes a heading, bold if the terminal has colours, and below it the subtitle, wrapped at blanks.

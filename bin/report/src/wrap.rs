@@ -41,11 +41,6 @@ impl<'o> Wrap<'o> {
         self.out.write_char('\n')
     }
 
-    /// Returns whether a command begins here, with nothing of it on the line yet.
-    fn begins_command(&self) -> bool {
-        self.command && self.column == self.indent
-    }
-
     /// Begins a new line after the words so far.
     ///
     /// # Errors
@@ -115,7 +110,8 @@ impl Write for Wrap<'_> {
             match character {
                 ' ' => {
                     self.flush()?;
-                    self.space = self.column > 0 && !self.begins_command();
+                    // A command may begin here, with nothing of it on the line yet.
+                    self.space = self.column > 0 && !(self.command && self.column == self.indent);
                 }
                 '\n' => {
                     self.flush()?;

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 use latency_core::topology::{Shared, Sharing};
-use latency_core::{CpuId, CpuSet, Estimate, Interval, Worded, stats};
+use latency_core::{CpuId, CpuSet, Estimate, Interval, Worded, best, stats};
 
 use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
 use latency_report::chart::vector;
@@ -172,20 +172,18 @@ pub fn conclude<'r>(outcomes: &'r [Outcome<'_>], small: Option<&CpuSet>) -> Core
     let apart = all.iter().filter_map(|pair| Some((pair.messages()?.most_ns(), [pair.a, pair.with.partner])));
     let spread = all.iter().filter_map(|pair| pair.measured.lines);
     CoresConclusion {
-        nearest: all.iter().copied().reduce(nearer),
-        farthest: all.iter().copied().reduce(|one, other| if other.ns() > one.ns() { other } else { one }),
+        nearest: best(all.iter().copied(), is_nearer),
+        farthest: best(all.iter().copied(), |one, other| one.ns() > other.ns()),
         spread: spread.map(|lines| lines.slowest.value - lines.fastest.value).reduce(f64::max),
-        apart: apart
-            .filter(|(most, _)| !most.is_nan())
-            .reduce(|one, other| if other.0 > one.0 { other } else { one }),
+        apart: best(apart.filter(|(most, _)| !most.is_nan()), |one, other| one.0 > other.0),
         classes,
         pairs: all,
     }
 }
 
-/// Returns the nearer one of two pairs; the first one if they are equally near.
-fn nearer<'r>(one: CpuPair<'r>, other: CpuPair<'r>) -> CpuPair<'r> {
-    if other.ns() < one.ns() { other } else { one }
+/// Returns whether a pair is nearer than another one.
+fn is_nearer(one: &CpuPair<'_>, other: &CpuPair<'_>) -> bool {
+    one.ns() < other.ns()
 }
 
 /// Returns each of `cpus` with pairs that were not planned, and the CPUs of these pairs that have larger numbers.
@@ -202,7 +200,7 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet) -> Vec<(CpuId, CpuSet)>
 /// Returns the closest pair that is nearer than two cores can be, although the system reports two cores.
 pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
     let of_two_cores = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
-    of_two_cores.reduce(nearer).filter(|pair| pair.ns() < WITHIN_CORE_NS)
+    best(of_two_cores, is_nearer).filter(|pair| pair.ns() < WITHIN_CORE_NS)
 }
 
 /// Returns the class of the pairs that share this hardware: all of them, or those with a number of efficiency cores.

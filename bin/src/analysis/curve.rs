@@ -13,7 +13,7 @@ use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::{
     Fit, FitError, MAX_POINTS, Point, Workspace, fit, fit_mixture, fit_reported, fit_stair,
 };
-use latency_core::{Bytes, Estimate, ToReal, sort_by_key, stats};
+use latency_core::{Bytes, Estimate, ToReal, best, sort_by_key, stats};
 
 use super::caches::{self, Cache};
 use super::claims::{Claim, Claims};
@@ -132,7 +132,7 @@ impl Analysis {
         });
         self.caches.iter_mut().for_each(|cache| cache.number += if is_end { 0 } else { skipped });
         let before = |sample: &&Sample| sample.size.0 <= self.largest.0 / 2;
-        let octave = samples.iter().filter(before).max_by_key(|sample| sample.size);
+        let octave = best(samples.iter().filter(before), |one, other| one.size >= other.size);
         let last = samples.iter().rfind(|sample| sample.size == self.largest);
         if let (Some(octave), Some(last), true) = (octave, last, self.claims.iter().next().is_none())
             && last.nanoseconds >= RISE * octave.nanoseconds

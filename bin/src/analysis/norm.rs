@@ -61,10 +61,7 @@ impl Norm {
 
     fn is_beyond(&self, above: bool, interval: Interval, threshold: f64) -> bool {
         let allowed = self.allowed(threshold);
-        match above {
-            true => interval.low > self.median + allowed,
-            false => interval.high < self.median - allowed,
-        }
+        if above { interval.low > self.median + allowed } else { interval.high < self.median - allowed }
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use latency_core::traffic::{Kind, pace};
-use latency_core::{Estimate, Interval, ToReal, math};
+use latency_core::{Estimate, Interval, ToReal, best, math};
 
 use crate::result::{Counter, Outcome, Point, Traffic, Walk};
 use latency_report::chart::vector;
@@ -98,7 +98,7 @@ pub fn limit(rates: &[(u32, Estimate)]) -> Option<usize> {
     let all = || rates.iter().enumerate();
     let (limit, (_, whole)) = all().max_by_key(|(_, (generators, _))| *generators)?;
     let beyond = all().filter(|(_, (_, rate))| rate.is_beyond(*whole));
-    let best = beyond.max_by(|(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value));
+    let best = best(beyond, |(_, (_, one)), (_, (_, other))| one.value.total_cmp(&other.value).is_ge());
     Some(best.map_or(limit, |(place, _)| place))
 }
 

@@ -4,7 +4,7 @@ use latency_core::kernel::VARIANTS;
 
 use super::lanes::NEARLY_MEMORY;
 use crate::result::{Measurement, Outcome};
-use latency_core::{Estimate, Side};
+use latency_core::{Estimate, Side, best};
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl<'o, 'a> VariantGrid<'o, 'a> {
     /// Returns the row with the smallest latency in a column, and that latency.
     pub fn fastest(&self, column: usize) -> Option<(usize, f64)> {
         let rows = (0..VARIANTS.len()).filter_map(|row| Some((row, self.at(row, column)?.nanoseconds()?)));
-        rows.min_by(|one, other| one.1.total_cmp(&other.1))
+        best(rows, |one, other| one.1.total_cmp(&other.1).is_lt())
     }
 }
 

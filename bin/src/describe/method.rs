@@ -224,10 +224,7 @@ pub fn memory_of(document: &mut Shown, report: &Report<'_, '_>, is_one: &dyn Fn(
 fn sizes(sizes: impl Iterator<Item = Bytes>) -> impl Display {
     let (least, most) =
         sizes.fold((Bytes(u64::MAX), Bytes(0)), |(least, most), size| (least.min(size), most.max(size)));
-    fmt::from_fn(move |out| match least < most {
-        true => write!(out, "{least} to {most}"),
-        false => most.fmt(out),
-    })
+    fmt::from_fn(move |out| if least < most { write!(out, "{least} to {most}") } else { most.fmt(out) })
 }
 
 /// Returns the numbers of loads, rounds and places of a point, and the agreement between the places.
@@ -256,10 +253,7 @@ fn visits(point: &Point, measured: &Measurement) -> String {
 
 /// Returns the result of the self-test in one word.
 fn passed(report: &Report<'_, '_>) -> &'static str {
-    match report.warnings.iter().any(crate::warning::Warning::is_of_self_test) {
-        true => "failed",
-        false => "passed",
-    }
+    if report.warnings.iter().any(crate::warning::Warning::is_of_self_test) { "failed" } else { "passed" }
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.

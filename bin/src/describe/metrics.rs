@@ -99,9 +99,8 @@ fn samples(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown, wh
             let mut labels = Vec::from([experiment.clone()]);
             labels.extend(nodes(point));
             labels.push(("load", "idle".into()));
-            for (label, _) in others(point).into_iter().zip(varied).filter(|(_, is_varied)| *is_varied) {
-                labels.push(label);
-            }
+            let told = others(point).into_iter().zip(varied).filter(|(_, is_varied)| *is_varied);
+            told.for_each(|(label, _)| labels.push(label));
             latency(document, &labels, outcome);
             let is_memory = split::is_memory(report.machine, outcome);
             parts(document, &labels, split::parts(outcome), is_memory);

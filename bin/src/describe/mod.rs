@@ -193,10 +193,7 @@ pub fn command(document: &mut Shown, arguments: Arguments, is_anonymous: bool) {
     document.part(Part::List(&COMMAND), |document| {
         document.put(&COMMAND, "latency-bench");
         let mut put = |argument: &[u8]| document.put(&COMMAND, Value::Raw(argument.into()));
-        match is_anonymous {
-            true => repeated().for_each(put),
-            false => arguments.for_each(&mut put),
-        }
+        if is_anonymous { repeated().for_each(put) } else { arguments.for_each(&mut put) }
     });
     document
         .under(Role::Page(PageRole::Command))

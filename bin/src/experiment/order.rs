@@ -47,10 +47,7 @@ pub const ORDER: Experiment = Experiment {
         long_visit_ns: f64::INFINITY,
         ..Budget::new(options, machine).rewritten(
             // If a cache serves a part of the working set, the placement of its pages determines the latency.
-            match points.iter().all(|point| machine.reaches_memory(point.size)) {
-                true => 1,
-                false => PLACES,
-            },
+            if points.iter().all(|point| machine.reaches_memory(point.size)) { 1 } else { PLACES },
         )
     },
     measure: |_, session, points, budget| {

@@ -326,9 +326,10 @@ fn nodes(document: &mut Shown, machine: &Machine) {
             let memory = machine.memory_of(node);
             table.row();
             table.show(&node.id);
-            match node.cpus.is_empty() {
-                true => table.text("none"),
-                false => table.show(&node.cpus),
+            if node.cpus.is_empty() {
+                table.text("none")
+            } else {
+                table.show(&node.cpus)
             }
             match node.kind() {
                 NodeKind::CpuOnly | NodeKind::Empty => table.text("none"),

@@ -4,7 +4,7 @@
 
 use latency_core::host::{Caches, CpuTime};
 use latency_core::topology::{Files, threads_of_core};
-use latency_core::{CpuId, CpuSet, NodeId, NodeSet, ToReal};
+use latency_core::{CpuId, CpuSet, NodeId, NodeSet, ToReal, best};
 
 use super::{Instead, Machine};
 use latency_sys::{Errno, Table};
@@ -87,5 +87,5 @@ fn idle(files: &impl Files, cpus: &CpuSet, first: u32, busy: &dyn Fn(u32) -> Opt
         threads.iter().filter_map(busy).fold(0.0, f64::max)
     };
     let idle = near.iter().filter(|cpu| busy(*cpu).is_some_and(|share| share < BUSY));
-    idle.min_by(|one, other| of_core(one).total_cmp(&of_core(other)))
+    best(idle, |one, other| of_core(one).total_cmp(&of_core(other)).is_lt())
 }

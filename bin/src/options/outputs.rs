@@ -73,10 +73,7 @@ impl<'a> Options<'a> {
         if let (Some(path), Some(json)) = (self.saved, Format::named(formats, b"json")) {
             self.push_output(path, json);
         }
-        match self.outputs.len() > MOST_OUTPUTS && is_checked {
-            true => Err(UsageError::TooManyOutputs),
-            false => Ok(()),
-        }
+        if self.outputs.len() > MOST_OUTPUTS && is_checked { Err(UsageError::TooManyOutputs) } else { Ok(()) }
     }
 
     /// Leaves only standard output, in a format that shows a plan: a plan must not replace a result file, and it has

@@ -42,10 +42,7 @@ fn pair(text: &[u8]) -> Result<(CpuId, CpuId), ValueError<'_>> {
     let colon = text.iter().position(|byte| *byte == b':').ok_or(ValueError::NotAPair)?;
     let (one, other) = text.split_at(colon);
     let (one, other) = (cpu(one)?, cpu(other.get(1..).unwrap_or_default())?);
-    match one == other {
-        true => Err(ValueError::NotAPair),
-        false => Ok((one.min(other), one.max(other))),
-    }
+    if one == other { Err(ValueError::NotAPair) } else { Ok((one.min(other), one.max(other))) }
 }
 
 #[cfg(test)]

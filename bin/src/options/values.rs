@@ -363,10 +363,7 @@ pub fn rates(text: &[u8]) -> Result<Vec<Rate>, ValueError<'_>> {
         }
     }
     // Idle generators alone do not put a load on memory.
-    match rates.iter().all(|rate| *rate == Rate::Idle) {
-        true => Err(ValueError::Zero),
-        false => Ok(rates),
-    }
+    if rates.iter().all(|rate| *rate == Rate::Idle) { Err(ValueError::Zero) } else { Ok(rates) }
 }
 
 /// Reads the path of a file.

@@ -43,9 +43,7 @@ pub fn points<'a>(
 ) -> Result<(), Failure<'a>> {
     let Planning { options, machine, .. } = *planning;
     let (initiator, target) = scope.pair(options, machine)?;
-    let Some(cpu) = scope.cpu(machine, initiator) else {
-        return Err(Failure::NOTHING_TO_MEASURE);
-    };
+    let Some(cpu) = scope.cpu(machine, initiator) else { return Err(Failure::NOTHING_TO_MEASURE) };
     let (least, most) = ends(planning, target)?;
     let like = Point::like(options, machine, [initiator, target], cpu, least);
     point::chain(&like)?;

@@ -2,11 +2,9 @@
 //! translation over spans without memory, the share of a working set that a shared cache still holds; and the tool's
 //! checks of itself.
 
-use core::fmt;
-
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
-use latency_core::{Bytes, Estimate, Interval, LineSize, Pages, Summary};
+use latency_core::{Bytes, Estimate, Interval, LineSize, Pages, Summary, messages};
 
 use super::point::Reach;
 use crate::warning::NoCounters;
@@ -63,46 +61,30 @@ pub struct SpanPoint {
     pub interval: Option<Interval>,
 }
 
-/// The reason why there is no larger span.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpanEnd {
-    /// It is the largest one that was wanted.
-    Largest,
-    /// Populating a larger one would take too long.
-    Time,
-    /// Page tables of a larger one would be a quarter of the memory that is available, or more.
-    Tables,
-    /// The address space of the process is limited.
-    AddressSpace,
-    /// A larger one would need more mappings than a process may have.
-    Mappings,
-    /// The kernel refused page tables.
-    Refused(Errno),
-    /// The kernel gave memory in place of its page of zeros.
-    Memory,
-    /// The kernel gave base pages in place of huge ones.
-    NotHuge,
-    /// Neither the pages nor the memory of the process can be queried.
-    Unproven,
-    /// A load is faster than the nearest cache: the processor predicts the values.
-    Predicted,
-}
-
-impl fmt::Display for SpanEnd {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = match self {
-            SpanEnd::Largest => "none larger was wanted (--max-size)",
-            SpanEnd::Mappings => "a larger one needs more mappings (sysctl vm.max_map_count)",
-            SpanEnd::Time => "populating more takes too long",
-            SpanEnd::Tables => "page tables would need a quarter of the available memory",
-            SpanEnd::AddressSpace => "the address space is limited (ulimit -v)",
-            SpanEnd::Refused(errno) => return write!(out, "madvise(MADV_POPULATE_READ): {errno}"),
-            SpanEnd::Memory => "the kernel gives memory in place of its page of zeros (use_zero_page)",
-            SpanEnd::NotHuge => "the kernel gives base pages in place of transparent huge ones",
-            SpanEnd::Unproven => "neither move_pages nor /proc/self/status shows which pages these are",
-            SpanEnd::Predicted => "loads are faster than the nearest cache, so the processor predicts them",
-        };
-        fmt::Display::fmt(&words, out)
+messages! {
+    /// The reason why there is no larger span.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SpanEnd {
+        /// It is the largest one that was wanted.
+        Largest => "none larger was wanted (--max-size)";
+        /// Populating a larger one would take too long.
+        Time => "populating more takes too long";
+        /// Page tables of a larger one would be a quarter of the memory that is available, or more.
+        Tables => "page tables would need a quarter of the available memory";
+        /// The address space of the process is limited.
+        AddressSpace => "the address space is limited (ulimit -v)";
+        /// A larger one would need more mappings than a process may have.
+        Mappings => "a larger one needs more mappings (sysctl vm.max_map_count)";
+        /// The kernel refused page tables.
+        Refused(errno: Errno) => "madvise(MADV_POPULATE_READ): {errno}";
+        /// The kernel gave memory in place of its page of zeros.
+        Memory => "the kernel gives memory in place of its page of zeros (use_zero_page)";
+        /// The kernel gave base pages in place of huge ones.
+        NotHuge => "the kernel gives base pages in place of transparent huge ones";
+        /// Neither the pages nor the memory of the process can be queried.
+        Unproven => "neither move_pages nor /proc/self/status shows which pages these are";
+        /// A load is faster than the nearest cache: the processor predicts the values.
+        Predicted => "loads are faster than the nearest cache, so the processor predicts them";
     }
 }
 

@@ -171,7 +171,7 @@ impl Draft {
             row.hide(EXPERIMENT);
         } else if !shape::has_sections(of_all.as_str()) {
             self.rows.iter_mut().for_each(|row| row.put(EXPERIMENT, of_all.as_str()));
-            self.saved.experiment = shape::report_name();
+            self.saved.experiment = Text::from_bytes(shape::REPORT.as_bytes());
         }
     }
 
@@ -230,10 +230,7 @@ impl Draft {
         if !like.is_some_and(|like| rows.iter().any(|row| differs(row, like))) {
             rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.hide(INITIATOR_CPU));
         }
-        match self.rows.is_empty() {
-            true => Err(Problem::new(1, "no measured point")),
-            false => Ok(()),
-        }
+        if self.rows.is_empty() { Err(Problem::new(1, "no measured point")) } else { Ok(()) }
     }
 
     /// Keeps the rows for the rest of the process.

@@ -3,7 +3,6 @@
 
 use alloc::string::String;
 
-use latency_core::Text;
 use latency_core::json::Event;
 
 use super::tree::JsonValue;
@@ -44,7 +43,7 @@ pub fn check(document: JsonValue<'_>) {
 }
 
 /// The word for a report, where other documents have the name of an experiment.
-const REPORT: &str = "report";
+pub const REPORT: &str = "report";
 
 /// The word for saved points.
 pub const SHOW: &str = "show";
@@ -52,11 +51,6 @@ pub const SHOW: &str = "show";
 /// Returns whether a document with this name of an experiment contains other documents.
 pub fn has_sections(experiment: &str) -> bool {
     experiment == REPORT
-}
-
-/// Returns the word for a report.
-pub fn report_name() -> Text<32> {
-    Text::of(format_args!("{REPORT}"))
 }
 
 /// Returns the document of every experiment of a report.

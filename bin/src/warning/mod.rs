@@ -49,11 +49,6 @@ impl Warning {
         )
     }
 
-    /// Returns whether it says that an option of the user has no effect, which is shown without details as well.
-    pub const fn answers_an_option(&self) -> bool {
-        matches!(self, Warning::CountersUnavailable { .. })
-    }
-
     /// Returns the CPU that the warning is about, for kinds of warnings that exist once for each CPU.
     pub fn cpu(&self) -> Option<CpuId> {
         match self.facts().about {

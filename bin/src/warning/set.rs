@@ -76,10 +76,7 @@ impl Warnings {
             }
             count += 1;
         }
-        match count < most {
-            true => self.push(warning),
-            false => self.drop(&warning),
-        }
+        if count < most { self.push(warning) } else { self.drop(&warning) }
     }
 
     /// Adds the warnings of another part of a result. Of two warnings with the same code and subject, the worse one
@@ -211,7 +208,9 @@ impl Warnings {
         let (mut shown, mut more) = (0, self.dropped());
         for group in self.groups() {
             match group.worst.severity() {
-                Severity::Note if !details && !group.worst.answers_an_option() => {}
+                // That an option of the user has no effect is shown without details as well.
+                Severity::Note if !details && !matches!(group.worst, Warning::CountersUnavailable { .. }) => {
+                }
                 Severity::Note => writeln!(out, "latency-bench: note: {group}")?,
                 _ if is_short && shown == MOST_SHOWN => more += 1,
                 _ if is_short => {

@@ -86,10 +86,7 @@ impl Buffer<'_> {
         let mut blocks = 0;
         let mut go_on = || {
             blocks += 1;
-            match blocks % ASKED == 0 && stop() {
-                true => Err(BuildError::Stopped),
-                false => Ok(()),
-            }
+            if blocks % ASKED == 0 && stop() { Err(BuildError::Stopped) } else { Ok(()) }
         };
         match layout.stride().0 {
             _ if chain.is_grouped() => {}

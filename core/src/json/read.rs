@@ -345,10 +345,7 @@ fn code_unit(digits: Option<&[u8]>) -> Result<u32, &'static str> {
 
 impl PartialEq<&str> for Str<'_> {
     fn eq(&self, other: &&str) -> bool {
-        match self.escaped {
-            false => self.raw == *other,
-            true => self.chars().eq(other.chars()),
-        }
+        if self.escaped { self.chars().eq(other.chars()) } else { self.raw == *other }
     }
 }
 

@@ -184,11 +184,6 @@ impl Fit {
         &self.levels[..self.curve.steps().len()]
     }
 
-    /// Returns the levels, for writing their causes.
-    pub(super) fn levels_mut(&mut self) -> &mut [Level] {
-        &mut self.levels[..self.curve.steps().len()]
-    }
-
     /// Returns the model's latency at a working set in bytes; the innermost level's latency at 0 or
     /// less.
     pub fn evaluate(&self, working_set: f64) -> f64 {
@@ -228,7 +223,7 @@ pub struct PageKnee {
 /// A level at the end of a buffer is that buffer if the added latency is at least two thirds of the level's step; if it
 /// is smaller, there is also a cache of the same size. Every other level is a cache.
 pub fn classify(fit: &mut Fit, knees: &[PageKnee]) {
-    for level in fit.levels_mut() {
+    for level in &mut fit.levels[..fit.curve.steps().len()] {
         let matching = knees.iter().filter(|knee| is_same(knee.reach, level.half));
         let step = matching.fold(0.0, |largest: f64, knee| largest.max(knee.step));
         level.cause = match () {

@@ -75,10 +75,7 @@ impl<'a> Mapped<'a> {
     /// Returns the value at a place; the inverse of [`Mapped::fraction`].
     pub fn value(&self, fraction: f64) -> f64 {
         let AxisRange { low, high } = self.range;
-        match self.logarithmic {
-            false => low + (high - low) * fraction,
-            true => low * exp2(log2(high / low) * fraction),
-        }
+        if self.logarithmic { low * exp2(log2(high / low) * fraction) } else { low + (high - low) * fraction }
     }
 
     /// Returns whether a value lies on the axis.

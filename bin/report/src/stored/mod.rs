@@ -56,10 +56,7 @@ pub enum Restored {
 /// Reads a document; `records` is the key of its rows. Returns `None` for text that does not keep how it was shown.
 pub fn restored(text: &[u8], records: &str) -> Option<Restored> {
     let (shown, sum) = read(text, records)?;
-    Some(match checksum(shown.entries()) == Some(sum) {
-        true => Restored::Whole(shown),
-        false => Restored::Changed,
-    })
+    Some(if checksum(shown.entries()) == Some(sum) { Restored::Whole(shown) } else { Restored::Changed })
 }
 
 /// Reads a document whatever its checksum is, and the checksum.

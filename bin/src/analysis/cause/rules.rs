@@ -261,7 +261,7 @@ impl CauseEvidence {
             return match clause {
                 Still | Within => true,
                 Same | Equal | Clear | Clocked => false,
-                Kept | Near | Steady | Along => self.is_unknown(fact),
+                Kept | Near | Steady | Along => self.sides.iter().all(|side| side.get(fact).is_none()),
                 Minor => self.is_minor(fact),
             };
         };
@@ -337,11 +337,6 @@ impl CauseEvidence {
             Fact::Remote => self.matrix[1],
             fact => other.get(fact)?.over(one.get(fact)?),
         }
-    }
-
-    /// Returns whether neither side knows a fact.
-    pub fn is_unknown(&self, fact: Fact) -> bool {
-        self.change(fact).is_none() && self.sides.iter().all(|side| side.get(fact).is_none())
     }
 }
 

@@ -48,10 +48,7 @@ impl Display for Usual {
             write!(out, " to {:.1}", Trimmed(high))?;
         }
         write!(out, " {}", self.quantity.unit())?;
-        match self.stated.has_conditions() {
-            true => write!(out, " ({})", self.stated.conditions()),
-            false => Ok(()),
-        }
+        if self.stated.conditions != 0 { write!(out, " ({})", self.stated.conditions()) } else { Ok(()) }
     }
 }
 
@@ -168,11 +165,6 @@ impl Stated {
     /// Returns the conditions and sources of both.
     pub const fn and(self, other: Stated) -> Stated {
         Stated { conditions: self.conditions | other.conditions, sources: self.sources | other.sources }
-    }
-
-    /// Returns whether there are conditions.
-    pub const fn has_conditions(self) -> bool {
-        self.conditions != 0
     }
 
     /// Returns whether some figures are of virtual machines.

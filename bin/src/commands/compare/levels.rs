@@ -74,10 +74,7 @@ pub fn table(document: &mut Shown, levels: Option<&Levels>) {
             {
                 table.number(a);
                 table.number(b);
-                match ratio.is_finite() {
-                    true => table.cell(format_args!("{ratio:.3}")),
-                    false => table.text("-"),
-                }
+                if ratio.is_finite() { table.cell(format_args!("{ratio:.3}")) } else { table.text("-") }
             }
         }
     });

@@ -140,10 +140,7 @@ impl ComparisonView<'_> {
                     table.show(&shown_value(row, field));
                 }
                 for amount in [0, 1].map(|side| SideValue::of(pair, side)) {
-                    match mixed {
-                        true => table.show(&amount),
-                        false => table.number(amount.value),
-                    }
+                    if mixed { table.show(&amount) } else { table.number(amount.value) }
                 }
                 table.cell(format_args!("{:.3}", pair.ratio()));
                 match telling(pair) {

@@ -221,10 +221,7 @@ impl Needs {
 
 /// Returns the duration of all sections together, in nanoseconds.
 pub fn budget_ns(options: &Options<'_>) -> f64 {
-    match options.given.contains(FlagId::Budget) {
-        true => options.budget.0.real() / 1e3,
-        false => BUDGET_NS,
-    }
+    if options.given.contains(FlagId::Budget) { options.budget.0.real() / 1e3 } else { BUDGET_NS }
 }
 
 /// The outcome of a section: its result, or the reason why it has none.

@@ -180,9 +180,7 @@ impl SpanWalks<'_> {
                 sort_by(points, ascending);
                 let open = levels(points, pages, gigahertz);
                 let mut gaps = open.iter().flatten().flat_map(|level| level.gaps);
-                let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else {
-                    break;
-                };
+                let Some(count) = gaps.find_map(|(low, high)| between(low, high)) else { break };
                 if entries.push(SpanTimes::new(kind, count)).is_none() {
                     break;
                 }

@@ -33,10 +33,7 @@ fn about(bytes: f64) -> Bytes {
 
 /// Returns the name of the level after the last cache: memory, unless the curve ends before.
 pub fn beyond(analysis: &Analysis) -> &'static str {
-    match analysis.claims.iter().all(|claim| analysis.reaches(claim)) {
-        true => "memory",
-        false => "beyond",
-    }
+    if analysis.claims.iter().all(|claim| analysis.reaches(claim)) { "memory" } else { "beyond" }
 }
 
 /// Shows a row for each level, the memory and the TLB, with the values that the system reports.

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::{NodeId, joined, plural, sort_by};
+use latency_core::{NodeId, best, joined, plural, sort_by};
 
 use super::levels;
 use crate::analysis::load::{LoadLevel, Verdict};
@@ -64,7 +64,7 @@ fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>
     let first = all.first().filter(reached);
     let levels = first.into_iter().flat_map(|first| first.steps.iter().map(|step| step.level));
     let loads = levels.filter(|level| level.delivered.value > 0.0);
-    let peak = loads.max_by(|one, other| one.delivered.value.total_cmp(&other.delivered.value));
+    let peak = best(loads, |one, other| one.delivered.value.total_cmp(&other.delivered.value).is_ge());
     if let Some(LoadLevel { latency, .. }) = peak {
         trust::figure(document, report, &("Latency at peak load", "ns", 1.0, None), latency);
     }

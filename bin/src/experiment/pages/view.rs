@@ -92,11 +92,6 @@ fn heading(pages: Pages) -> String {
     if pages.are_transparent() { "THP".into() } else { format!("{}", PageKind(pages)) }
 }
 
-/// Returns the name of a kind of pages within a list.
-fn in_short(pages: Pages) -> String {
-    if pages.are_transparent() { "THP".into() } else { format!("{}", PageWords(pages)) }
-}
-
 /// Returns the name of a kind of pages at the start of a sentence.
 fn name(pages: Pages) -> String {
     if pages.are_transparent() { "Transparent huge pages".into() } else { format!("{}", PageWords(pages)) }
@@ -140,9 +135,10 @@ fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_
     let Some((size, first, _)) = all.iter().find(|(.., pages)| *pages == base).or(all.first()) else {
         return;
     };
-    let added = all
-        .iter()
-        .map(|(_, parts, pages)| format!("{} in {}", split::with_ends(parts.translation), in_short(*pages)));
+    let added = all.iter().map(|(_, parts, pages)| {
+        let name = if pages.are_transparent() { "THP".into() } else { format!("{}", PageWords(*pages)) };
+        format!("{} in {name}", split::with_ends(parts.translation))
+    });
     document.finding(format_args!(
         "A random load over {size}: memory {}, translation {}.",
         split::with_ends(first.without_translation),

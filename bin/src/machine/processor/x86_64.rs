@@ -135,18 +135,13 @@ fn of_flags(cpuinfo: &[u8]) -> Text<32> {
     let flags = files::field(cpuinfo, "flags").unwrap_or_default();
     let mut found = Text::EMPTY;
     for (flag, name) in FLAGS {
-        if has_flag(flags, flag) {
+        if flags.split(|byte| *byte == b' ').any(|known| known == flag.as_bytes()) {
             // All names together are shorter than the text.
             let _ = found.write_str(if found.is_empty() { "" } else { ", " });
             let _ = found.write_str(name);
         }
     }
     found
-}
-
-/// Returns whether a flag is one of the words of a line.
-fn has_flag(flags: &[u8], wanted: &str) -> bool {
-    flags.split(|byte| *byte == b' ').any(|flag| flag == wanted.as_bytes())
 }
 
 /// Returns the frequency of the counter from CPUID 15h if that gives the crystal, or else from the hypervisor (leaf
