@@ -42,6 +42,15 @@ fn document_in_lines() {
 }
 
 #[test]
+fn members_of_a_document() {
+    assert_eq!(
+        written(Layout::Members, matrix),
+        "  node_pairs: [{\"from\":0,\"to\":0,\"cycles\":240.0,\"ns\":80.0},\
+         {\"from\":0,\"to\":1,\"cycles\":240.0,\"ns\":80.0}]\n  iters: 10000000\n  freq_ghz: 2.1"
+    );
+}
+
+#[test]
 fn decimals() {
     for (number, digits, text) in [
         (240.0, 3, "240.0"),

@@ -19,51 +19,51 @@ _latency_bench() {
     case $experiment in
     '' | matrix)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --visits= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg hwloc prometheus tap html'
         ;;
     curve)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --min-size= --max-size= --points-per-octave= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --reciprocal --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     parallel)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --chains= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     window)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     distribution)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     order)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --stride= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md prometheus html'
+        formats='text json csv jsonl md prometheus tap html'
         ;;
     pages)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --max-size= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     residency)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     variants)
         options='--cpunode= -N --memnode= -m --cpu= -C --size= --min-size= --max-size= --points-per-octave= --seed= --iters= --trials= --precision= --time-limit= --spread= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md prometheus html'
+        formats='text json csv jsonl md prometheus tap html'
         ;;
     bandwidth)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg hwloc prometheus tap html'
         ;;
     cores)
         options='--memnode= -m --cpu= -C --pages= --seed= --pairs= --method= --lines= --states --precision= --time-limit= --budget= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     loaded)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --load-cpus= --load-threads= --load-from= --load-node= --rates= --levels= --pacing= --burst= --hold= --precision= --time-limit= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg hwloc prometheus tap html'
         ;;
     system)
         options='--strict --probe --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
@@ -79,15 +79,15 @@ _latency_bench() {
         ;;
     compare)
         options='--threshold= --of= --force --unit= --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg prometheus html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     fleet)
         options='--threshold= --baseline= --expect= --history --of= --force --strict --format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md prometheus html'
+        formats='text json csv jsonl md prometheus tap html'
         ;;
     show)
         options='--format= --json -j --csv --output= -o --save= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md svg hwloc prometheus html'
+        formats='text json csv jsonl md svg hwloc prometheus tap html'
         ;;
     reference)
         options='--format= --json -j --csv --output= -o --save= --quiet -q --verbose -v --progress= --color= --help -h --version -V'
@@ -95,7 +95,7 @@ _latency_bench() {
         ;;
     report)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md prometheus html'
+        formats='text json csv jsonl md prometheus tap html'
         ;;
     esac
     if [[ $current == --*=* ]]; then

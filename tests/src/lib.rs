@@ -28,6 +28,7 @@ pub mod schema;
 pub mod skip;
 pub mod source;
 pub mod spread;
+pub mod tap;
 pub mod terminal;
 pub mod usage;
 pub mod vm;

@@ -68,7 +68,7 @@ const WITHOUT_OPTIONS: [&str; 5] = ["engine", "analysis", "record", "result", "m
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
 /// The modules of `bin/report` that each implement one format; documents are written by `stored` as well, which `show` reads.
-const FORMATS: [&str; 8] = ["html", "hwloc", "json", "markdown", "prometheus", "rows", "svg", "table"];
+const FORMATS: [&str; 9] = ["html", "hwloc", "json", "markdown", "prometheus", "rows", "svg", "table", "tap"];
 
 /// The only places of `bin` and `core` with inline or included assembly.
 const ASSEMBLY: [&str; 2] = ["core/src/arch/", "bin/sys/src/arch/"];

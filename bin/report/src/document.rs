@@ -6,8 +6,6 @@ use core::fmt::Display;
 
 use latency_core::{Bytes, Estimate, Summary};
 
-use super::terminal::Terminal;
-
 /// A quantity, with everything that formats and the schema need to know about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
@@ -334,15 +332,4 @@ pub enum Attribute {
     ReadBandwidth,
     /// The bandwidth of their writes that bypass the caches, in bytes per second.
     WriteBandwidth,
-}
-
-/// The way in which a result is shown.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    /// The terminal, or the assumed one if the output goes to a file.
-    pub terminal: Terminal,
-    /// The level of detail.
-    pub level: Level,
-    /// The columns of tabular formats, group by group.
-    pub columns: [&'static [Field]; 2],
 }

@@ -5,8 +5,8 @@ use latency_core::{Estimate, Interval};
 use std::string::String;
 
 use super::chart::{Axis, Chart, ChartPoint, Data, Scale, Series, Unit};
-use super::document::{Field, Level, Part, Role, Style, field};
-use super::format::Format;
+use super::document::{Field, Level, Part, Role, field};
+use super::format::{Format, Style};
 use super::html::HTML;
 use super::json::JSON_LINES;
 use super::markdown::MARKDOWN;
@@ -76,7 +76,7 @@ fn describe(document: &mut Shown) {
 fn written(format: &Format, level: Level, columns: usize) -> String {
     let terminal = Terminal { columns, unicode: true, colour: false, audience: crate::Audience::Pipe };
     let mut out = String::new();
-    let style = Style { terminal, level, columns: [&COLUMNS, &[]] };
+    let style = Style { terminal, level, columns: [&COLUMNS, &[]], tests: |_| vec![] };
     (format.write)(&mut out, &style, &Shown::of(describe)).unwrap();
     out
 }
@@ -148,7 +148,7 @@ fn the_first_error_is_kept_and_writing_stops() {
         }
     }
     let terminal = Terminal { columns: 80, unicode: false, colour: false, audience: crate::Audience::Pipe };
-    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
+    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]], tests: |_| vec![] };
     for format in [&TEXT, &JSON, &JSON_LINES, &CSV, &MARKDOWN, &SVG, &HTML] {
         for room in [0, 1, 40] {
             let written = (format.write)(&mut Full(room), &style, &Shown::of(describe));
@@ -172,7 +172,7 @@ fn words_that_leave_no_room_for_a_value_are_wrapped() {
         });
     };
     let terminal = Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe };
-    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]] };
+    let style = Style { terminal, level: Level::Normal, columns: [&COLUMNS, &[]], tests: |_| vec![] };
     let mut out = String::new();
     (TEXT.write)(&mut out, &style, &Shown::of(describe)).unwrap();
     let expected = "  point                                    ns      95% CI

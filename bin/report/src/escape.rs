@@ -90,6 +90,15 @@ pub fn label(out: &mut dyn Write, character: char) -> fmt::Result {
     }
 }
 
+/// Escapes for the description of a test point, on one line.
+pub fn description(out: &mut dyn Write, character: char) -> fmt::Result {
+    match character {
+        '#' => out.write_str("\\#"),
+        '\n' => out.write_char(' '),
+        character => label(out, character),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,9 +1,11 @@
 //! A format: its name, its files, its purpose, and the function that writes it.
 
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::document::Style;
-use super::shown::Shown;
+use super::document::{Field, Level};
+use super::shown::{Shown, TestPoint};
+use super::terminal::Terminal;
 
 /// A format that results can be written in.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,19 @@ pub struct Format {
     pub purpose: Purpose,
     /// Writes a result.
     pub write: fn(&mut dyn Write, &Style, &Shown) -> fmt::Result,
+}
+
+/// The way in which a result is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// The terminal, or the assumed one if the output goes to a file.
+    pub terminal: Terminal,
+    /// The level of detail.
+    pub level: Level,
+    /// The columns of tabular formats, group by group.
+    pub columns: [&'static [Field]; 2],
+    /// The function that returns the test points of a result.
+    pub tests: fn(&Shown) -> Vec<TestPoint<'_>>,
 }
 
 /// The purpose of a format.
@@ -31,6 +46,8 @@ pub enum Purpose {
     Picture,
     /// Memory attributes, latencies or bandwidths of nodes: results without them leave it empty.
     Attributes,
+    /// A verdict on each point, for programs that run tests: results without points leave it empty.
+    Tests,
     /// Collection by a service that may run as another user. An old result is better for it than an incomplete new one.
     Metrics,
 }
@@ -51,7 +68,7 @@ impl Format {
 
     /// Returns whether it shows only measured values, so that a plan cannot be written in it.
     pub const fn shows_values_alone(&self) -> bool {
-        matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Metrics)
+        matches!(self.purpose, Purpose::Picture | Purpose::Attributes | Purpose::Tests | Purpose::Metrics)
     }
 
     /// Returns the extension of a file, without the dot. A dot at the beginning or the end of a name does not count.

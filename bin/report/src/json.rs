@@ -15,14 +15,14 @@ pub const JSON_LINES: Format = Format {
     name: "jsonl",
     extension: "jsonl",
     purpose: Purpose::Document,
-    write: |out, _, shown| write(out, Layout::OneLine, shown.entries()),
+    write: |out, _, shown| write(out, Layout::OneLine, &mut shown.entries().iter()),
 };
 
 /// Writes parts of a result as one object, in the layout of a format.
-pub(super) fn write<'e>(
+pub(super) fn write(
     out: &mut dyn Write,
     layout: Layout,
-    entries: impl IntoIterator<Item = &'e ShownPart>,
+    entries: &mut dyn Iterator<Item = &ShownPart>,
 ) -> fmt::Result {
     let mut json = Json::begin(out, layout)?;
     json.entries(entries)?;
@@ -44,8 +44,11 @@ impl<'o> Json<'o> {
     }
 
     /// Writes the values among some parts.
-    pub fn entries<'e>(&mut self, entries: impl IntoIterator<Item = &'e ShownPart>) -> fmt::Result {
-        entries.into_iter().try_for_each(|entry| self.entry(entry))
+    pub fn entries(&mut self, entries: &mut dyn Iterator<Item = &ShownPart>) -> fmt::Result {
+        for entry in entries {
+            self.entry(entry)?;
+        }
+        Ok(())
     }
 
     /// Ends the document.

@@ -30,6 +30,7 @@ pub mod shown;
 pub mod stored;
 pub mod svg;
 pub mod table;
+pub mod tap;
 pub mod terminal;
 pub mod wrap;
 
@@ -40,15 +41,15 @@ mod document_tests;
 
 pub use axis::AxisRange;
 pub use chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
-pub use document::{Field, Level, Metric, PageRole, Part, Role, Style, Value};
+pub use document::{Field, Level, Metric, PageRole, Part, Role, Value};
 pub use figures::{ByPercent, Digits};
-pub use format::{Format, Purpose};
-pub use shown::{Picture, Shown, ShownPart, ShownTable};
+pub use format::{Format, Purpose, Style};
+pub use shown::{Picture, Shown, ShownPart, ShownTable, TestPoint, TestVerdict};
 pub use terminal::{Audience, Terminal};
 pub use wrap::Wrap;
 
 /// Every format that a result can be written in; the first is the default.
-pub static FORMATS: [Format; 9] = [
+pub static FORMATS: [Format; 10] = [
     table::TEXT,
     stored::JSON,
     rows::CSV,
@@ -57,5 +58,6 @@ pub static FORMATS: [Format; 9] = [
     svg::SVG,
     hwloc::HWLOC,
     prometheus::PROMETHEUS,
+    tap::TAP,
     html::HTML,
 ];

@@ -12,7 +12,7 @@ use super::document::{ENDS, Field, Part, Value};
 use super::escape::quoted;
 use super::figures::Precise;
 use super::format::{Format, Purpose};
-use super::shown::{Shown, ShownPart};
+use super::shown::{Shown, ShownPart, children};
 
 /// Comma-separated values (RFC 4180), but with plain line feeds.
 pub const CSV: Format = Format {
@@ -40,25 +40,11 @@ fn header(out: &mut dyn Write, columns: &[Field]) -> fmt::Result {
 
 /// Returns the parts of each record of the list that is not within another part.
 fn records(shown: &Shown) -> impl Iterator<Item = &[ShownPart]> {
-    let (mut depth, mut is_list, mut begun, mut found) = (0_usize, false, 0, Vec::new());
-    for (index, entry) in shown.entries().iter().enumerate() {
-        match entry {
-            ShownPart::Begin(part) => {
-                depth += 1;
-                is_list |= depth == 1 && matches!(part, Part::Records(_));
-                begun = if depth == 2 { index } else { begun };
-            }
-            ShownPart::End => {
-                if is_list && depth == 2 {
-                    found.push(begun..index);
-                }
-                depth = depth.saturating_sub(1);
-                is_list &= depth > 0;
-            }
-            _ => {}
-        }
-    }
-    found.into_iter().filter_map(|record| shown.entries().get(record))
+    let list = children(shown.entries()).find_map(|list| match list {
+        [ShownPart::Begin(Part::Records(_)), records @ .., ShownPart::End] => Some(records),
+        _ => None,
+    });
+    children(list.unwrap_or_default()).filter(|record| matches!(record, [ShownPart::Begin(_), ..]))
 }
 
 /// Writes one record.

@@ -352,3 +352,57 @@ pub fn sentences(entries: &[ShownPart]) -> impl Iterator<Item = (Role, &str)> {
         _ => None,
     })
 }
+
+/// Returns the parts that are not within another one, each with everything that belongs to it.
+pub fn children(entries: &[ShownPart]) -> impl Iterator<Item = &[ShownPart]> {
+    let mut depth = 0_usize;
+    entries.chunk_by(move |entry, _| {
+        match entry {
+            ShownPart::Begin(_) => depth += 1,
+            ShownPart::End => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 0
+    })
+}
+
+/// Returns the container with a key among the direct parts; empty without one.
+pub fn container<'e>(entries: &'e [ShownPart], key: &str) -> &'e [ShownPart] {
+    let found = children(entries).find(|part| match part {
+        [ShownPart::Begin(Part::Object(field) | Part::List(field) | Part::Records(field)), ..] => {
+            field.key == key
+        }
+        _ => false,
+    });
+    found.unwrap_or_default()
+}
+
+/// Returns the parts between the beginning and the end of a container.
+pub fn within(container: &[ShownPart]) -> &[ShownPart] {
+    match container {
+        [_, within @ .., _] => within,
+        _ => container,
+    }
+}
+
+/// A point of a result as a test.
+#[derive(Debug)]
+pub struct TestPoint<'s> {
+    /// The name, which is the same in every run and has no measured value.
+    pub name: String,
+    /// The verdict.
+    pub verdict: TestVerdict<'s>,
+    /// The values behind the verdict.
+    pub values: [&'s [ShownPart]; 2],
+}
+
+/// A verdict on a test point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TestVerdict<'s> {
+    /// It was measured, and no check failed.
+    Passed,
+    /// A check failed, and somebody should act.
+    Failed,
+    /// There is no verdict, for this reason.
+    Skipped(&'s str),
+}

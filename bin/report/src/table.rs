@@ -6,9 +6,9 @@ use core::fmt::{self, Write};
 use core::ops::Range;
 
 use super::chart::vector;
-use super::document::{Level, PageRole, Role, Style};
+use super::document::{Level, PageRole, Role};
 use super::figures::width;
-use super::format::{Format, Purpose};
+use super::format::{Format, Purpose, Style};
 use super::shown::{Picture, ShownPart, ShownTable};
 use super::terminal::{Ascii, Audience, Terminal, ascii};
 use super::wrap::{self, Wrap};

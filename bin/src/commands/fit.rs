@@ -31,6 +31,7 @@ pub const FIT: Command = Command {
         flags: FlagSet::of(&[FlagId::Reciprocal, FlagId::Unit]),
         picture: true,
         operands: Operands { names: "FILE", least: 1, most: 1, sides: false },
+        tests: false,
         ..Descriptor::OF_VALUES
     },
     columns: output::COLUMNS,

@@ -27,6 +27,7 @@ pub const REFERENCE: Command = Command {
              figures of this processor; with words, those whose names contain all of them; `all` shows everything. \
              Nothing is measured.",
         operands: Operands { names: "[CPU...]", least: 0, most: MOST_WORDS, sides: false },
+        tests: false,
         ..Descriptor::OF_VALUES
     },
     columns: [&COLUMNS, &[]],

@@ -5,12 +5,13 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use latency_core::{joined, sort_by_key};
+use latency_core::joined;
 
 use super::report::pictures::picture;
 use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows, worst};
 use super::{Command, CommandResult};
 use crate::describe::anonymous::anonymous;
+use crate::describe::verdicts::numbers;
 use crate::describe::{self, columns, metrics, output, trust};
 use crate::error::{Failure, SavedError};
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
@@ -33,6 +34,7 @@ pub const SHOW: Command = Command {
         flags: FlagSet::of(&[FlagId::Anonymous]),
         picture: true,
         attributes: true,
+        tests: true,
         operands: Operands { names: "FILE...", least: 1, most: MAX_OPERANDS, sides: false },
     },
     columns: output::COLUMNS,
@@ -174,17 +176,6 @@ fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, resul
     }
 }
 
-/// Returns the number of each key among equal ones, from 0; `None` for one that is not repeated.
-fn numbers(keys: &[String]) -> Vec<Option<u64>> {
-    let mut order: Vec<usize> = (0..keys.len()).collect();
-    sort_by_key(&mut order, |index| (&keys[*index], *index));
-    let mut numbers = vec![None; keys.len()];
-    for same in order.chunk_by(|one, other| keys[*one] == keys[*other]).filter(|same| same.len() > 1) {
-        (0..).zip(same).for_each(|(number, index)| numbers[*index] = Some(number));
-    }
-    numbers
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -297,7 +288,7 @@ mod tests {
     fn every_format_shows_the_points_of_every_experiment() {
         for name in SAVED {
             let count = rows(&std::fs::read(place(name)).unwrap()).len();
-            for format in ["text", "json", "jsonl", "csv", "md", "html", "prometheus"] {
+            for format in ["text", "json", "jsonl", "csv", "md", "html", "prometheus", "tap"] {
                 let text = written(&[&place(name), &format!("--format={format}")]).unwrap();
                 let seen = match format {
                     "csv" => text.lines().count() - 1,
@@ -308,6 +299,7 @@ mod tests {
                             !line.starts_with('#') && !line.contains("ci95") && !line.contains("_info{")
                         })
                         .count(),
+                    "tap" => text.lines().filter(|line| line.starts_with("  ns: ")).count(),
                     _ => usize::from(text.contains(&format!("{count} point"))) * count,
                 };
                 assert_eq!(seen, count, "{name} as {format}: {text}");

@@ -23,6 +23,7 @@ pub mod time;
 pub mod trust;
 pub mod typed;
 pub mod undisturbed;
+pub mod verdicts;
 
 use core::fmt::Display;
 

@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write};
 
-use super::columns;
+use super::{columns, verdicts};
 use crate::options::Options;
 use latency_report::{Field, Format, Level, Shown, Style, Terminal};
 
@@ -30,5 +30,5 @@ pub fn write(
         (false, true) => Level::Verbose,
         (false, false) => Level::Normal,
     };
-    (format.write)(out, &Style { terminal, level, columns }, shown)
+    (format.write)(out, &Style { terminal, level, columns, tests: verdicts::points }, shown)
 }

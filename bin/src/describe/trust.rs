@@ -10,7 +10,9 @@ use latency_core::{Estimate, Worded, joined};
 use super::rates::{confidence, headline, optional};
 use super::{Report, reference};
 use crate::analysis::reference::PublishedQuantity;
-use crate::record::members::{CODE, EMULATED, OMITTED, REASONS, SEVERITY, TRUST, TRUST_LEVEL, WARNINGS};
+use crate::record::members::{
+    CODE, EMULATED, OMITTED, REASONS, SEVERITY, TRUST, TRUST_LEVEL, UNTRUSTED, WARNINGS,
+};
 use crate::warning::{Severity, Warning, WarningGroup, Warnings};
 use latency_report::document::{fields, members};
 use latency_report::{PageRole, Part, Role, Shown, ShownPart};
@@ -55,7 +57,7 @@ pub fn warnings(document: &mut Shown, warnings: &Warnings) {
             "text" shown: *warning => "Finding, as a sentence.";
             "remedy" shown: warning.remedy() => "Remedy for the finding.";
             SEVERITY: warning.severity().word();
-            "untrusted": warning.untrusted() => "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
+            UNTRUSTED: warning.untrusted();
         }
         if let Some((node, cache)) = warning.side_cache() {
             document.put(&NODE, node.0);

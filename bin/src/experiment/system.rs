@@ -33,6 +33,7 @@ pub const SYSTEM: Experiment = Experiment {
         details: "CPU, caches, nodes, distances, page pools, cpuset and clocks; for each restriction, the \
                   command that removes it.",
         flags: FlagSet::of(&[FlagId::Strict, FlagId::Probe]).union(FlagSet::IDENTITY),
+        tests: false,
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::new(0)?),

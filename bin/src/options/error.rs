@@ -69,6 +69,7 @@ messages! {
             "{experiment} has no {missing}, so --format={name} is not available; use one of {others}";
             where missing = match format.purpose {
                     Purpose::Picture => "chart",
+                    Purpose::Tests => "test points",
                     _ => "memory attributes of nodes",
                 },
                 other = |other: &&Format| **other != *format && experiment.is_written_as(other),

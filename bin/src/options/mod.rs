@@ -64,6 +64,8 @@ pub struct Descriptor {
     pub picture: bool,
     /// True if its result has memory attributes.
     pub attributes: bool,
+    /// True if its rows are test points.
+    pub tests: bool,
     /// Its operands.
     pub operands: Operands,
 }
@@ -77,6 +79,7 @@ impl Descriptor {
         flags: FlagSet::EMPTY,
         picture: false,
         attributes: false,
+        tests: true,
         operands: Operands { names: "", least: 0, most: 0, sides: false },
     };
 
@@ -85,6 +88,7 @@ impl Descriptor {
         match format.purpose {
             Purpose::Picture => self.picture,
             Purpose::Attributes => self.attributes,
+            Purpose::Tests => self.tests,
             _ => true,
         }
     }

@@ -86,6 +86,7 @@ fields! {
     pub OMITTED "omitted" "Number of warnings that did not fit in the list; they count in the level.";
     pub WARNINGS "warnings" "Warnings about the result.";
     pub CODE "code" "Code of the warning, which does not change between versions.";
+    pub UNTRUSTED "untrusted" "True if there is evidence that a value is wrong or not verified, so that --strict fails.";
     pub SEVERITY "severity" "`note` (no effect on trust), `fair` or `poor` (lowers the trust to this level).";
     pub HEALTH "health" "Self-tests of the program.";
     pub L1_CYCLES "l1_core_cycles" "Core cycles of an L1 hit; a whole number if the clock is right; null if unknown.";
@@ -129,6 +130,13 @@ fields! {
     pub FILE_CPU "cpu" "Model name of the processor; null if the file does not name one.";
     pub FILE_KERNEL "kernel" "Kernel release; null if the file does not name one.";
     pub FILE_TRUST "trust" "Trust by the present limits: good, fair or poor; null if the file does not state it.";
+}
+
+// Verdicts, and the parts without one.
+fields! {
+    pub VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
+    pub NOT_MEASURED "not_measured" "Sections that could not be measured here.";
+    pub REASON "reason" "Reason why the section was not measured.";
 }
 
 // Conclusions of experiments, from which the cause of a difference is read.

@@ -18,6 +18,8 @@ pub enum Layout {
     /// that is one of these members; the document ends with a line feed.
     #[default]
     Lines,
+    /// The members of the outermost object alone, indented, each on its own line as `name: value`, which is YAML.
+    Members,
 }
 
 /// A writer of one document. Every method fails if `W` fails, and if the call would make an invalid
@@ -86,8 +88,12 @@ impl<W: Write> Writer<W> {
             return Err(fmt::Error);
         }
         self.separate()?;
-        self.quote(|out| out.write_str(name))?;
-        self.out.write_char(':')?;
+        if self.is_bare() {
+            write!(self.out, "  {name}: ")?;
+        } else {
+            self.quote(|out| out.write_str(name))?;
+            self.out.write_char(':')?;
+        }
         self.key_waits = true;
         Ok(self)
     }
@@ -182,16 +188,17 @@ impl<W: Write> Writer<W> {
         self.objects = if object { self.objects | bit } else { self.objects & !bit };
         self.is_empty = true;
         self.depth += 1;
-        self.out.write_char(bracket)
+        if self.is_bare() { Ok(()) } else { self.out.write_char(bracket) }
     }
 
     fn end(&mut self, object: bool, bracket: char) -> fmt::Result {
         if self.depth == 0 || self.key_waits || self.in_object() != object {
             return Err(fmt::Error);
         }
+        let is_bare = self.is_bare();
         self.depth -= 1;
         self.is_empty = false;
-        self.out.write_char(bracket)
+        if is_bare { Ok(()) } else { self.out.write_char(bracket) }
     }
 
     /// Writes the comma before a value if it needs one.
@@ -214,7 +221,16 @@ impl<W: Write> Writer<W> {
             return Ok(());
         }
         let line_ends = self.depth == 1 || (self.depth == 2 && !self.in_object());
-        self.out.write_str(if self.layout == Layout::Lines && line_ends { ",\n" } else { "," })
+        self.out.write_str(match self.layout {
+            Layout::Lines if line_ends => ",\n",
+            Layout::Members if self.depth == 1 => "\n",
+            _ => ",",
+        })
+    }
+
+    /// Returns whether the innermost container is the outermost object, and written without its signs.
+    fn is_bare(&self) -> bool {
+        self.layout == Layout::Members && self.depth == 1
     }
 
     fn quote(&mut self, write: impl FnOnce(&mut Escaped<'_, W>) -> fmt::Result) -> fmt::Result {

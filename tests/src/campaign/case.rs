@@ -189,7 +189,7 @@ impl<'s> Case<'s> {
             let format = match format_of(arguments) {
                 "text" if page => "html",
                 // A plan has nothing to draw, to collect or to annotate, and is a text.
-                "svg" | "prometheus" | "hwloc" if plan => "text",
+                "svg" | "prometheus" | "hwloc" | "tap" if plan => "text",
                 format => format,
             };
             for finding in formats::check(format, &text, judged) {

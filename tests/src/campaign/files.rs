@@ -6,7 +6,7 @@ use super::options::few;
 use super::{Case, EMPTY, INPUT, PLAN, STATUS, USAGE};
 
 /// The extension of each format.
-const EXTENSIONS: [(&str, &str); 9] = [
+const EXTENSIONS: [(&str, &str); 10] = [
     ("text", "txt"),
     ("json", "json"),
     ("jsonl", "jsonl"),
@@ -16,6 +16,7 @@ const EXTENSIONS: [(&str, &str); 9] = [
     ("html", "html"),
     ("prometheus", "prom"),
     ("hwloc", "sh"),
+    ("tap", "tap"),
 ];
 
 const OLDER: &str = "an older result\n";

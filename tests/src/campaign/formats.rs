@@ -4,6 +4,7 @@ use super::markup;
 use super::{CONTROL, EMPTY, Finding, MALFORMED, NULL, NUMBER, PLURAL, SCHEMA, STEERING, WIDE, WIDE_TABLE};
 use crate::prometheus;
 use crate::schema::{of_results, violations};
+use crate::tap;
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -45,6 +46,7 @@ pub fn check(format: &str, text: &str, judged: Judged) -> Vec<Finding> {
         "svg" => found.extend(malformed(markup::check(text, false))),
         "html" => found.extend(malformed(markup::check(text, true))),
         "prometheus" => found.extend(malformed(prometheus::read(text).map(drop))),
+        "tap" => found.extend(malformed(tap::read(text).map(drop))),
         "hwloc" => found.extend(malformed(shell(text))),
         _ => {}
     }
@@ -242,6 +244,7 @@ mod tests {
         assert_eq!(classes("json", "{}"), [SCHEMA]);
         assert_eq!(classes("hwloc", "if\n"), [MALFORMED]);
         assert_eq!(classes("prometheus", "a 1\n"), [MALFORMED]);
+        assert_eq!(classes("tap", "ok 1 - a\n"), [MALFORMED]);
     }
 
     #[test]

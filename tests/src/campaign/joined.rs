@@ -42,7 +42,8 @@ pub fn run(case: &mut Case<'_>) {
     let third = case.random.pick(formats).as_str();
     for format in ["prometheus", "json", third] {
         // Some results have no picture, and a report of saved results has no metrics.
-        let is_refused = format == "svg" || command == "report" && ["prometheus", "csv"].contains(&format);
+        let is_refused =
+            format == "svg" || command == "report" && ["prometheus", "csv", "tap"].contains(&format);
         if is_refused || !formats.iter().any(|known| known == format) {
             continue;
         }

@@ -202,7 +202,7 @@ fn poisoned(value: &mut Value, key: &str, kept: &[&str]) {
 
 #[test]
 fn no_string_of_a_document_steers_a_terminal() {
-    const FORMATS: [&str; 7] = ["text", "json", "jsonl", "csv", "md", "html", "prometheus"];
+    const FORMATS: [&str; 8] = ["text", "json", "jsonl", "csv", "md", "html", "prometheus", "tap"];
     // Strings that identify a document; a second pass alters them separately.
     const KEPT: [&str; 5] = ["experiment", "level", "traffic", "class", "started"];
     let directory = Directory::new("documents-steering");

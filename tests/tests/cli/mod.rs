@@ -34,6 +34,7 @@ mod residency;
 mod results;
 mod spans;
 mod tables;
+mod tap;
 mod trust;
 mod usage;
 mod watch;

@@ -105,19 +105,19 @@ fn a_plan_goes_to_standard_output_and_replaces_no_file() {
         let found = finish(&mut directory.command(&[&["matrix", "--dry-run"], arguments].concat()));
         found.expect_status(0).stdout.clone()
     };
-    for name in ["today.json", "today.svg", "today.prom", "today.html", "today.sh", "today"] {
+    for name in ["today.json", "today.svg", "today.prom", "today.html", "today.sh", "today.tap", "today"] {
         fs::write(directory.path().join(name), "older").expect("a file");
         assert!(plan(&["-o", name]).starts_with("1 point"), "{name}");
         assert_eq!(fs::read_to_string(directory.path().join(name)).expect("the file"), "older");
     }
     plan(&["-o", "new.json"]);
     plan(&["-o", "new.json", "--save=new", "-o", "today.json"]);
-    assert_eq!(directory.names().len(), 6, "{:?}", directory.names());
+    assert_eq!(directory.names().len(), 7, "{:?}", directory.names());
     let document = plan(&["-o", "today.json", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&document).expect("JSON");
     assert!(document["summary"]["points"].as_u64() > Some(0), "{document:#}");
     // These formats have no content before a measurement.
-    for format in ["svg", "hwloc", "prometheus"] {
+    for format in ["svg", "hwloc", "prometheus", "tap"] {
         assert!(plan(&["--format", format]).starts_with("1 point"), "{format}");
     }
 }

@@ -14,7 +14,8 @@ const FILES: [&str; 6] = [
     "/sys/class/dmi/id/product_uuid",
     "/sys/class/dmi/id/chassis_asset_tag",
 ];
-const FORMATS: [&str; 9] = ["text", "json", "jsonl", "csv", "md", "svg", "html", "prometheus", "hwloc"];
+const FORMATS: [&str; 10] =
+    ["text", "json", "jsonl", "csv", "md", "svg", "html", "prometheus", "hwloc", "tap"];
 
 fn run(root: &Root, arguments: &[&str]) -> Result<Run, String> {
     let run = root.run(arguments)?;

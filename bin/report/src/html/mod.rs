@@ -449,8 +449,8 @@ fn data(out: &mut dyn Write, front: &Chapter<'_>, shown: &Shown) -> fmt::Result 
     out.write_str("</summary>\n<pre>")?;
     let text = &mut Escaping(out, markup_lines);
     match left_out {
-        Some(_) => json::write(text, Layout::Lines, without_points(shown.entries()))?,
-        None => json::write(text, Layout::Lines, shown.entries())?,
+        Some(_) => json::write(text, Layout::Lines, &mut without_points(shown.entries()))?,
+        None => json::write(text, Layout::Lines, &mut shown.entries().iter())?,
     }
     out.write_str("</pre>\n</details>\n</main>\n</body>\n</html>\n")
 }

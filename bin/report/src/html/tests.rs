@@ -10,7 +10,8 @@ use roxmltree::{Document as Tree, ParsingOptions};
 use super::HTML;
 use crate::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::charts_tests as charts;
-use crate::document::{Field, Level, PageRole, Part, Role, Style, field};
+use crate::document::{Field, Level, PageRole, Part, Role, field};
+use crate::format::Style;
 use crate::shown::{Picture, Shown};
 use crate::terminal::Terminal;
 
@@ -19,7 +20,7 @@ static NAME: Field = field!("name", "Its name.");
 fn written(present: impl FnOnce(&mut Shown)) -> String {
     let terminal = Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe };
     let mut out = String::new();
-    let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
+    let style = Style { terminal, level: Level::Normal, columns: [&[]; 2], tests: |_| vec![] };
     (HTML.write)(&mut out, &style, &Shown::of(present)).unwrap();
     out
 }

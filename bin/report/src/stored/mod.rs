@@ -33,7 +33,7 @@ pub const JSON: Format = Format {
     extension: "json",
     write: |out, _, shown| {
         let mut json = Json::begin(out, Layout::Lines)?;
-        json.entries(shown.entries())?;
+        json.entries(&mut shown.entries().iter())?;
         json.writer.key(SHOWN)?;
         json.writer.begin_array()?;
         json.writer.string(&checksum(shown.entries()).ok_or(fmt::Error)?)?;
@@ -110,7 +110,7 @@ fn read_parts(values: &mut Values<'_>) -> Option<String> {
 /// Returns `None` for parts that do not form a document.
 fn checksum(entries: &[ShownPart]) -> Option<String> {
     let mut sum = Fnv::EMPTY;
-    json::write(&mut sum, Layout::OneLine, entries).ok()?;
+    json::write(&mut sum, Layout::OneLine, &mut entries.iter()).ok()?;
     let mut writer = Writer::new(&mut sum as &mut dyn Write, Layout::OneLine);
     writer.begin_array().ok()?;
     write_parts(&mut writer, entries);

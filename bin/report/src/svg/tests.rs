@@ -3,7 +3,8 @@
 use super::*;
 use crate::chart::{Axis, Chart, ChartPoint, Data, Mark, Matrix, Scale, Series, Unit};
 use crate::charts_tests as charts;
-use crate::document::{Level, Style};
+use crate::document::Level;
+use crate::format::Style;
 use crate::shown::Shown;
 use crate::terminal::Terminal;
 use proptest::prelude::*;
@@ -60,6 +61,7 @@ fn a_result_without_a_picture_has_its_answer_in_one() {
         terminal: Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe },
         level: Level::Normal,
         columns: [&[], &[]],
+        tests: |_| vec![],
     };
     let mut text = String::new();
     (SVG.write)(&mut text, &style, &shown).unwrap();
@@ -79,7 +81,7 @@ fn the_footer_has_the_level_of_trust_alone() {
         });
         let terminal =
             Terminal { columns: 80, unicode: true, colour: false, audience: crate::Audience::Pipe };
-        let style = Style { terminal, level: Level::Normal, columns: [&[]; 2] };
+        let style = Style { terminal, level: Level::Normal, columns: [&[]; 2], tests: |_| vec![] };
         let mut out = String::new();
         (SVG.write)(&mut out, &style, &shown).unwrap();
         out

@@ -12,6 +12,7 @@ use crate::analysis::traffic::bytes_per_line;
 use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
+use crate::record::members::VERDICT;
 use crate::record::row::differing;
 use latency_report::document::fields;
 use latency_report::{
@@ -23,7 +24,6 @@ fields! {
     B_NS "b_ns" "Latency in B in nanoseconds; geometric mean of several files.";
     RATIO "ratio" interval "B divided by A; the interval covers the scatter within and between runs, but not what all points of a run share.";
     INTERPOLATED "interpolated" "True if the value of B is interpolated between two of its points.";
-    VERDICT "verdict" "`slower` or `faster` beyond threshold and uncertainty, or `same`.";
 }
 
 /// The columns that only comparisons have.

@@ -45,6 +45,7 @@ pub const EXPECT: Command = Command {
              measured is refused, with the run that would measure it (exit 1).",
         flags: FlagSet::of(&[FlagId::Size, FlagId::Pages, FlagId::Chains, FlagId::Cores]),
         operands: Operands { names: "[FILE]", least: 0, most: 1, sides: false },
+        tests: false,
         ..Descriptor::OF_VALUES
     },
     columns: output::COLUMNS,

@@ -389,7 +389,7 @@ fn no_host_name_changes_the_structure_of_an_output() {
         })
         .collect();
     let path = files.add(lines.as_bytes());
-    for format in ["text", "json", "jsonl", "csv", "md", "prometheus"] {
+    for format in ["text", "json", "jsonl", "csv", "md", "prometheus", "tap"] {
         let (shown, failure) = written(&[&path, &format!("--format={format}"), "--verbose"]);
         assert_eq!(failure.map(|(code, _)| code), Some(5), "{format}");
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'), "{format}: {shown}");

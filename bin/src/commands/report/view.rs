@@ -3,10 +3,11 @@
 //!
 //! The answers are the sentences of the experiments themselves, so that each figure has only one wording.
 
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
+use core::fmt;
 
-use latency_core::{Pages, Text, Worded, joined, sort_by_key};
+use latency_core::{Pages, Worded, joined, sort_by_key};
 
 use super::saved::how_to_get_the_page;
 use super::{Came, SECTIONS, Section};
@@ -16,18 +17,13 @@ use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, tru
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::Options;
-use crate::record::members::SECTIONS_OF;
+use crate::record::members::{NOT_MEASURED, REASON, SECTIONS_OF};
 use crate::result::{Measurement, Outcome, PageWords, Point};
 use crate::warning::{Warning, Warnings};
 use latency_report::chart::vector;
-use latency_report::document::{field, fields};
+use latency_report::document::field;
 use latency_report::{Field, Level, PageRole, Part, Role, Shown};
 use latency_sys::arguments::Arguments;
-
-fields! {
-    NOT_MEASURED "not_measured" "Sections that could not be measured here.";
-    REASON "reason" "Reason why the section was not measured.";
-}
 
 /// The summaries, in the order of [`SECTIONS`].
 static CONCLUSIONS: [Field; SECTIONS.len()] = [
@@ -268,41 +264,33 @@ pub fn missing<'f, 'a: 'f>(
     failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
     not_begun: &dyn Fn(usize) -> bool,
 ) {
-    let failed = || {
-        let named =
-            |(index, section): (usize, &Section)| Some((section.experiment.descriptor.name, failure(index)?));
-        SECTIONS.iter().enumerate().filter_map(named)
-    };
-    let is_late = |failure: &Failure<'_>| matches!(failure, Failure::Placement(PlacementError::BudgetOver));
-    for (name, _) in failed().filter(|(_, failure)| is_late(failure)) {
-        document.missing(format_args!("{name}: {}", late(name)));
-    }
-    // Sections that failed for the same other reason are named together.
-    let failed_otherwise = || failed().filter(|(_, failure)| !is_late(failure));
-    let reason = |failure: &Failure<'_>| Text::<256>::of(format_args!("{failure}"));
-    let same = |one: &Failure<'_>, other: &Failure<'_>| reason(one) == reason(other);
-    for (index, (_, failure)) in failed_otherwise().enumerate() {
-        if !failed_otherwise().take(index).any(|(_, other)| same(other, failure)) {
-            let names = failed_otherwise().filter(|(_, other)| same(other, failure)).map(|(name, _)| name);
-            document.missing(format_args!("{}: {failure}", joined("", ", ", names)));
+    // Sections that failed for the same reason are named together.
+    let mut shared: Vec<(String, Vec<&str>)> = Vec::new();
+    document.begin(Part::List(&NOT_MEASURED));
+    for (index, section) in SECTIONS.iter().enumerate() {
+        let name = section.experiment.descriptor.name;
+        let reason = match failure(index) {
+            Some(Failure::Placement(PlacementError::BudgetOver)) => {
+                format!("no time was left; `latency-bench {name}` measures it")
+            }
+            Some(failure) => format!("{failure}"),
+            None if not_begun(index) => "interrupted before the first result".into(),
+            None => continue,
+        };
+        document.part(Part::Item, |document| {
+            document.put(&describe::EXPERIMENT, name);
+            document.put(&REASON, reason.as_str());
+        });
+        match shared.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(name),
+            None if failure(index).is_some() => shared.push((reason, Vec::from([name]))),
+            None => {}
         }
     }
-    let not_begun = SECTIONS.iter().enumerate().filter(|(index, _)| not_begun(*index));
-    let not_begun = not_begun.map(|(_, section)| (section.experiment.descriptor.name, None));
-    let failed = failed().map(|(name, failure)| (name, Some(failure)));
-    document.items(Part::List(&NOT_MEASURED), failed.chain(not_begun), |document, (name, failure)| {
-        document.put(&describe::EXPERIMENT, name);
-        match failure {
-            Some(failure) if is_late(failure) => document.show(&REASON, &late(name)),
-            Some(failure) => document.show(&REASON, failure),
-            None => document.put(&REASON, "interrupted before the first result"),
-        }
-    });
-}
-
-/// Returns the reason for a section without time, with the command that measures it.
-fn late(name: &str) -> impl Display {
-    fmt::from_fn(move |out| write!(out, "no time was left; `latency-bench {name}` measures it"))
+    document.end();
+    for (reason, names) in shared {
+        document.missing(format_args!("{}: {reason}", joined("", ", ", names.iter())));
+    }
 }
 
 /// Maximum number of reasons; the warnings of the chapters contain all of them.

@@ -31,7 +31,7 @@ fn lines() -> Vec<u8> {
 #[test]
 fn damaged_results_of_many_hosts() {
     let lines = lines();
-    let formats = select(&["text", "json", "jsonl", "csv", "md", "prometheus"][..]);
+    let formats = select(&["text", "json", "jsonl", "csv", "md", "prometheus", "tap"][..]);
     let strategy = (mutations(), any::<prop::sample::Index>(), formats, any::<bool>());
     check("fleet", 300, &strategy, |(damage, start, format, force)| {
         // Only a part of the lines is damaged, so that the damage often hits content that is read.

@@ -72,7 +72,7 @@ proptest! {
             document.part(Part::Records(&ROWS), |document| saved_rows(document, &Saved::default(), [&row]));
         });
         let terminal = Terminal { columns: 80, unicode: true, colour: false, audience: latency_report::Audience::Pipe };
-        let style = Style { terminal, level: Level::Normal, columns: [COLUMNS, &[]] };
+        let style = Style { terminal, level: Level::Normal, columns: [COLUMNS, &[]], tests: |_| Vec::new() };
         for format in [JSON, JSON_LINES, CSV] {
             let mut text = String::new();
             (format.write)(&mut text, &style, &shown).unwrap();

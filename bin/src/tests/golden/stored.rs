@@ -14,11 +14,12 @@ use latency_core::hash::Fnv;
 
 /// Maximum bytes of a text that is kept whole, by its format. Documents are input of other tests, too; text for users is
 /// always kept whole.
-const WHOLE_BYTES: [(&str, usize); 5] = [
+const WHOLE_BYTES: [(&str, usize); 6] = [
     (".json", 10_000),
     (".txt", usize::MAX),
     (".md", usize::MAX),
     (".sh", usize::MAX),
+    (".tap", 20_000),
     // Tables, pages, pictures, metrics.
     ("", 2_000),
 ];
