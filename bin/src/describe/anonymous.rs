@@ -44,7 +44,7 @@ pub fn anonymous(shown: Shown) -> Option<Shown> {
             ShownPart::Sentence(Role::Page(PageRole::Command), words) => {
                 let typed = typed::typed(&mut command.iter().map(String::as_bytes));
                 command.clear();
-                *words = String::from(typed.trim_start());
+                *words = String::from(typed.trim_ascii_start());
             }
             ShownPart::Sentence(Role::Page(PageRole::Origin), words) => {
                 let name = names.iter().filter(|name| !name.is_empty());

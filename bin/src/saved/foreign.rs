@@ -177,16 +177,16 @@ fn nodes(text: &str, draft: &mut Draft) -> Result<(), Problem> {
 }
 
 /// Returns the separator of a line of CSV.
-fn separator_of_pairs(line: &str) -> Option<char> {
+fn separator_of_pairs(line: &str) -> Option<u8> {
     // Spreadsheets of countries with decimal commas write semicolons.
-    [';', ','].into_iter().find(|mark| line.contains(*mark))
+    [b';', b','].into_iter().find(|mark| line.as_bytes().contains(mark))
 }
 
 /// Returns the fields of a line: those of CSV may be empty.
 fn fields_of_pairs(line: &str) -> impl Iterator<Item = &str> + Clone {
     let separator = separator_of_pairs(line);
     let is_csv = separator.is_some();
-    let is_mark = move |mark: char| separator.map_or(mark.is_ascii_whitespace(), |own| mark == own);
+    let is_mark = move |mark: char| separator.map_or(mark.is_ascii_whitespace(), |own| mark == own.into());
     let parts = line.trim_ascii().split(is_mark).map(|field| field.trim_ascii().trim_matches('"'));
     parts.filter(move |field| is_csv || !field.is_empty())
 }

@@ -60,7 +60,8 @@ impl Saved {
     pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
         let contents = contents(path)?;
         let draft = Saved::parse(&contents, unit).map_err(|problem| malformed(path, problem))?;
-        kept(path, draft)
+        let found = Some(draft).filter(Draft::has_unit).map(Draft::finish);
+        found.ok_or_else(|| SavedError::NoUnit { path: Escaped(path) }.into())
     }
 
     /// Reads every result in the contents of a file, and each experiment of a report, as [`load`](Self::load) does. With
@@ -70,7 +71,7 @@ impl Saved {
     ///
     /// The errors of [`load`](Self::load).
     pub fn read_each<'a>(path: &'a [u8], contents: &[u8], in_brief: bool) -> Result<Vec<Saved>, Failure<'a>> {
-        let mut drafts = Vec::new();
+        let (mut all, mut has_unit) = (Vec::new(), true);
         let mut take = |text: &[u8]| {
             let mut draft = Draft { in_brief, ..Draft::default() };
             let tree = understood(text, None, &mut draft)?;
@@ -80,25 +81,24 @@ impl Saved {
                 Some(report) if found.is_err() && shape::has_sections(draft.saved.experiment.as_str()) => {
                     report
                 }
-                Some(_) if !draft.is_collection => return found.map(|()| drafts.push(draft)),
-                document => return found.and_then(|()| results::each(draft, document, &mut drafts)),
+                Some(_) if !draft.is_collection => return found.map(|()| all.push(draft.finish())),
+                document => {
+                    has_unit &= draft.has_unit();
+                    return found.and_then(|()| results::each(draft, document, &mut all));
+                }
             };
             for section in shape::sections_of(report) {
                 let mut draft = Draft { in_brief, ..Draft::default() };
                 json::read(section, &mut draft)?;
                 // A result without a measured point is left out, because it has nothing to show.
                 if draft.has_rows().is_ok() {
-                    drafts.push(draft);
+                    all.push(draft.finish());
                 }
             }
             report.accepted()
         };
         documents::each_in(contents, &mut take).map_err(|problem| malformed(path, problem))?;
-        let mut all = Vec::new();
-        for draft in drafts {
-            all.push(kept(path, draft)?);
-        }
-        Ok(all)
+        if has_unit { Ok(all) } else { Err(SavedError::NoUnit { path: Escaped(path) }.into()) }
     }
 
     /// Returns the levels that some of the points show; `like` is one of them.
@@ -183,14 +183,6 @@ fn understood<'t>(
 
 fn malformed(path: &[u8], problem: Problem) -> Failure<'_> {
     SavedError::Malformed { path: Escaped(path), problem }.into()
-}
-
-/// Keeps a result for the rest of the process, if its sizes have a unit.
-fn kept<'a>(path: &'a [u8], draft: Draft) -> Result<Saved, Failure<'a>> {
-    if draft.without_unit && !fields::can_be_bytes(&draft.rows, draft.fractions) {
-        return Err(SavedError::NoUnit { path: Escaped(path) }.into());
-    }
-    Ok(draft.finish())
 }
 
 /// Returns the name of a file for output, without characters that control a terminal.

@@ -10,7 +10,7 @@ use latency_report::chart::vector;
 use latency_core::Text;
 
 use super::host::{Trust, instant};
-use super::rows::{Draft, Problem, whole};
+use super::rows::{Draft, Problem, Saved, whole};
 use super::tree::JsonValue;
 use super::{origin, shape};
 use crate::record::columns::{ColumnSet, EXPERIMENT, HOST, STARTED};
@@ -43,12 +43,12 @@ pub fn are_of_one_run(one: &Row, other: &Row) -> bool {
 /// # Errors
 ///
 /// Two values for one point of a result.
-pub fn each(draft: Draft, document: Option<JsonValue<'_>>, all: &mut Vec<Draft>) -> Result<(), Problem> {
+pub fn each(draft: Draft, document: Option<JsonValue<'_>>, all: &mut Vec<Saved>) -> Result<(), Problem> {
     let lengths = lengths(&draft.rows, document);
     let files = || document.into_iter().flat_map(|document| document.at(FILES.key).items());
     let is_listed = files().count() == lengths.len();
     if lengths.len() == 1 && !is_listed {
-        all.push(draft);
+        all.push(draft.finish());
         return Ok(());
     }
     let (mut rest, mut files) = (&draft.rows[..], files().filter(|_| is_listed));
@@ -57,7 +57,7 @@ pub fn each(draft: Draft, document: Option<JsonValue<'_>>, all: &mut Vec<Draft>)
         rest = behind;
         let mut result = Draft { in_brief: draft.in_brief, saved: draft.saved, ..Draft::default() };
         read(&mut result, own, files.next())?;
-        all.push(result);
+        all.push(result.finish());
     }
     document.map_or(Ok(()), JsonValue::accepted)
 }

@@ -7,8 +7,8 @@ use latency_core::{Estimate, Text, Worded};
 
 use super::conditions::{BRAND, HOST, KERNEL, SavedConditions};
 use super::host::Origin;
-use super::shape;
 use super::tlb::SavedTlb;
+use super::{fields, shape};
 use crate::analysis::cause::{Fact, SavedFacts};
 use crate::analysis::claims::Claims;
 pub use crate::error::Problem;
@@ -231,6 +231,11 @@ impl Draft {
             rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.hide(INITIATOR_CPU));
         }
         if self.rows.is_empty() { Err(Problem::new(1, "no measured point")) } else { Ok(()) }
+    }
+
+    /// Returns whether the unit of the sizes is known, or they can be bytes.
+    pub fn has_unit(&self) -> bool {
+        !self.without_unit || fields::can_be_bytes(&self.rows, self.fractions)
     }
 
     /// Keeps the rows for the rest of the process.

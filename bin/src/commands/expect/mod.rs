@@ -7,7 +7,6 @@ mod tests;
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display};
 use core::num::NonZeroU32;
 
 use latency_core::{Estimate, Interval, joined};
@@ -138,7 +137,7 @@ fn present(
     }
     trust::of_command(document, level, &once);
     rows(document, saved, found);
-    let others = fmt::from_fn(|out| found.times.iter().skip(1).try_for_each(|time| other(out, time)));
+    let others: String = found.times.iter().skip(1).map(other).collect();
     let expected = nanoseconds(found.between.expected, " ns");
     document.answer(format_args!("A random load over {}: {expected}{others}.", found.size));
     neighbours(document, found);
@@ -211,22 +210,20 @@ fn rows(document: &mut Shown, saved: &Saved, found: &Expectation<'_>) {
     });
 }
 
-/// Writes a time in other pages, with several chains, or of several cores, with its interval.
-fn other(out: &mut fmt::Formatter<'_>, time: &ExpectedTime) -> fmt::Result {
+/// Returns a time in other pages, with several chains, or of several cores, with its interval.
+fn other(time: &ExpectedTime) -> String {
     let found = nanoseconds(time.time, "");
     match (time.cores, time.chains, time.pages) {
-        (Some(cores), ..) => write!(out, "; {cores} cores at a time {found} each"),
-        (None, 1, Some(pages)) => write!(out, "; with {} {found}", PageWords(pages)),
-        (None, chains, _) => write!(out, "; {chains} at a time {found} each"),
+        (Some(cores), ..) => format!("; {cores} cores at a time {found} each"),
+        (None, 1, Some(pages)) => format!("; with {} {found}", PageWords(pages)),
+        (None, chains, _) => format!("; {chains} at a time {found} each"),
     }
 }
 
 /// Writes the measured points around the size.
 fn neighbours(document: &mut Shown, found: &Expectation<'_>) {
     let [below, above] = found.between.neighbours;
-    let point = |CurvePoint { size, latency, .. }| {
-        fmt::from_fn(move |out| write!(out, "{size}, {}", nanoseconds(latency, " ns")))
-    };
+    let point = |CurvePoint { size, latency, .. }| format!("{size}, {}", nanoseconds(latency, " ns"));
     let second = if below.size == above.size { String::new() } else { format!("; {}", point(above)) };
     document.finding(format_args!("Measured: {}{second}.", point(below)));
 }
@@ -261,11 +258,8 @@ fn mixture(document: &mut Shown, found: &Expectation<'_>, terms: &[Term], sum: f
     document.finding(format_args!("The terms add up to {} ns, {verdict}.", Digits(sum)));
 }
 
-/// Shows nanoseconds with their unit, and their interval.
-fn nanoseconds(Estimate { value, interval }: Estimate, unit: &'static str) -> impl Display {
-    fmt::from_fn(move |out| {
-        write!(out, "{}{unit}", Digits(value))?;
-        interval
-            .map_or(Ok(()), |Interval { low, high }| write!(out, " ({} to {})", Digits(low), Digits(high)))
-    })
+/// Returns nanoseconds with their unit, and their interval.
+fn nanoseconds(Estimate { value, interval }: Estimate, unit: &str) -> String {
+    let ends = interval.map(|Interval { low, high }| format!(" ({} to {})", Digits(low), Digits(high)));
+    format!("{}{unit}{}", Digits(value), ends.unwrap_or_default())
 }

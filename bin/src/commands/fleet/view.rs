@@ -1,5 +1,6 @@
 //! The view of many hosts: the slow ones, the usual values, and the values without a verdict.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use latency_report::chart::vector;
@@ -295,11 +296,8 @@ impl FleetView<'_, '_> {
     }
 
     /// Returns the word for hosts, and the names of some hosts behind a colon.
-    fn listed<'h>(&'h self, hosts: &'h [Name]) -> impl fmt::Display + 'h {
-        fmt::from_fn(move |out| {
-            out.write_str(if hosts.is_empty() { " hosts" } else { " hosts: " })?;
-            write!(out, "{}", self.names(hosts))
-        })
+    fn listed(&self, hosts: &[Name]) -> String {
+        format!(" hosts{}{}", if hosts.is_empty() { "" } else { ": " }, self.names(hosts))
     }
 
     /// Returns the names of some hosts.
@@ -421,11 +419,8 @@ impl FleetView<'_, '_> {
     fn misdated(&self, document: &mut Shown) {
         let dates = &self.runs.boots.dates;
         let named = dates.iter().map(|date| {
-            fmt::from_fn(|out| {
-                write!(out, "{} ({}", self.name(date.host), Utc(date.span[0].into()))?;
-                let code = date.wrong.map_or("", WrongDate::word);
-                write!(out, ", {code})")
-            })
+            let code = date.wrong.map_or("", WrongDate::word);
+            format!("{} ({}, {code})", self.name(date.host), Utc(date.span[0].into()))
         });
         if !dates.is_empty() {
             document.missing(format_args!(
@@ -439,10 +434,7 @@ impl FleetView<'_, '_> {
     fn left_out(&self, document: &mut Shown) {
         let runs = self.runs;
         if !runs.untrusted.is_empty() {
-            let name = |[host, reason]: &[Name; 2]| {
-                let (host, reason) = (self.name(*host), self.name(*reason));
-                fmt::from_fn(move |out| write!(out, "{host} ({reason})"))
-            };
+            let name = |[host, reason]: &[Name; 2]| format!("{} ({})", self.name(*host), self.name(*reason));
             let named = runs.untrusted.iter().map(name);
             document.missing(format_args!(
                 "Excluded as unreliable (--force includes them): {}.",

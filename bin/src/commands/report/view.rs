@@ -5,7 +5,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use latency_core::{Pages, Worded, joined, sort_by_key};
 
@@ -200,19 +199,13 @@ fn told_apart<'r, 'a>(report: Report<'r, 'a>) -> impl Iterator<Item = ToldApart<
 /// States the trust in the whole report with its reasons, and the remedy for the first of them.
 fn worst(document: &mut Shown, found: &WholeTrust<'_>, is_emulated: bool) {
     let of = found.chapters;
-    let reasons = fmt::from_fn(|out| {
-        let mut before = ": ";
-        for SharedReason { worst, chapters } in &found.reasons {
-            write!(out, "{before}{}", worst.reason())?;
-            match *chapters {
-                _ if of == 1 => {}
-                all if all == of => write!(out, " (in all {of} measurements)")?,
-                some => write!(out, " (in {some} of {of} measurements)")?,
-            }
-            before = "; ";
-        }
-        if found.more > 0 { write!(out, "{before}and {} more", found.more) } else { Ok(()) }
+    let reasons = found.reasons.iter().map(|SharedReason { worst, chapters }| match *chapters {
+        _ if of == 1 => format!("{}", worst.reason()),
+        all if all == of => format!("{} (in all {of} measurements)", worst.reason()),
+        some => format!("{} (in {some} of {of} measurements)", worst.reason()),
     });
+    let more = (found.more > 0).then(|| format!("and {} more", found.more));
+    let reasons = joined(": ", "; ", reasons.chain(more));
     document.sentence(Role::Trust, format_args!("{}{reasons}{}", found.level, trust::label(is_emulated)));
     if let Some(first) = found.reasons.first() {
         document.finding(format_args!("To improve the trust: {}.", first.worst.remedy()));
