@@ -59,6 +59,7 @@ fn write(out: &mut dyn Write, style: &Style, shown: &Shown) -> fmt::Result {
 fn is_known(entry: &ShownPart) -> bool {
     match entry {
         ShownPart::Value(_, Value::Estimate(estimate)) => estimate.value.is_finite(),
+        ShownPart::Value(_, Value::Real(number)) => number.is_finite(),
         ShownPart::Value(_, value) => *value != Value::None && *value != Value::Word(String::new()),
         _ => true,
     }
