@@ -100,7 +100,7 @@ use warning::Warnings;
 
 /// The options of experiments that choose among CPUs. These experiments need to know which caches and cores the CPUs
 /// share.
-const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs]);
+const CHOOSING_CPUS: FlagSet = FlagSet::of(&[FlagId::LoadCpus, FlagId::Pairs, FlagId::View]);
 
 /// Executes the command line `arguments` and returns the exit status.
 pub fn run(arguments: Arguments, environment: Environment) -> i32 {

@@ -18,7 +18,7 @@ _latency_bench() {
     [[ ${#before[@]} -gt 1 ]] || services=' help version'
     case $experiment in
     '' | matrix)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --visits= --stride= --kernel= --seed= --iters= --trials= --precision= --time-limit= --spread= --until= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --order= --visits= --stride= --kernel= --seed= --view= --iters= --trials= --precision= --time-limit= --spread= --until= --budget= --warmup-iters= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --heatmap --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus tap html'
         ;;
     curve)

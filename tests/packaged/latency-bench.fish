@@ -56,7 +56,7 @@ complete -c latency-bench -n '__latency_bench_is parallel expect' -l chains -x -
 complete -c latency-bench -n '__latency_bench_is expect' -l cores -x -d 'number of cores that load at the same time'
 complete -c latency-bench -n '__latency_bench_is matrix curve parallel window distribution order pages residency variants bandwidth cores loaded report' -l seed -x -d 'seed of the random access order'
 complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l traffic -x -a 'read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' -d 'read/write mix: read, write, copy, ... (n:1 reads every line and writes every n-th)'
-complete -c latency-bench -n '__latency_bench_is bandwidth' -l view -x -a 'nodes mix scaling cores' -d 'compare nodes, traffic mixes, core counts, or single cores'
+complete -c latency-bench -n '__latency_bench_is matrix bandwidth' -l view -x -a 'nodes mix scaling cores' -d 'compare nodes, traffic mixes, core counts, or single cores'
 complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l load-cpus -x -d 'run generators on these CPUs (exit 2 if unavailable)'
 complete -c latency-bench -n '__latency_bench_is bandwidth loaded' -l load-threads -x -a 'one all' -d 'run generators on one or all SMT siblings of a core'
 complete -c latency-bench -n '__latency_bench_is loaded' -l load-from -x -a 'cpunode memnode all' -d 'run generators on the CPUs of the initiator node, the target node, or all nodes'

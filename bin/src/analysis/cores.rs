@@ -87,8 +87,7 @@ pub struct SharingClass {
     pub small: Option<usize>,
     /// Number of pairs.
     pub pairs: usize,
-    /// The median of the pairs' values, in nanoseconds. The ends of its interval are the medians of the pairs' lower and
-    /// upper ends: if every pair's true value lies in its interval, the true median lies in this one.
+    /// The median of the pairs' values, in nanoseconds.
     pub median: Estimate,
     /// The smallest and the largest value of a pair.
     pub range: Interval,
@@ -211,21 +210,27 @@ fn class(all: &[CpuPair<'_>], shared: Shared, kinds: Option<(&CpuSet, usize)>) -
             pair.with.class == shared && own == kinds.map(|(_, count)| count)
         })
     };
-    let end = |of: fn(Interval) -> f64| {
-        let ends = members().map(|pair| pair.measured.series.nanoseconds.interval.map_or(f64::NAN, of));
-        median(&mut { ends })
-    };
-    let interval = end(|interval| interval.low).zip(end(|interval| interval.high));
     let values = || members().map(CpuPair::ns);
     Some(SharingClass {
         shared,
         small: kinds.map(|(_, count)| count),
         pairs: members().count(),
-        median: Estimate {
-            value: median(&mut values())?,
-            interval: interval.map(|(low, high)| Interval { low, high }),
-        },
+        median: middle(&vector(members().map(|pair| pair.measured.series.nanoseconds.into())))?,
         range: Interval { low: values().reduce(f64::min)?, high: values().reduce(f64::max)? },
+    })
+}
+
+/// Returns the median of estimates. The ends of its interval are the medians of their lower and upper ends: if each true
+/// value lies in its interval, the true median lies in this one.
+pub fn middle(all: &[Estimate]) -> Option<Estimate> {
+    let end = |of: fn(Interval) -> f64| {
+        let end = |estimate: &Estimate| estimate.interval.map_or(f64::NAN, of);
+        median(&mut all.iter().map(end))
+    };
+    let interval = end(|interval| interval.low).zip(end(|interval| interval.high));
+    Some(Estimate {
+        value: median(&mut all.iter().map(|estimate| estimate.value))?,
+        interval: interval.map(|(low, high)| Interval { low, high }),
     })
 }
 

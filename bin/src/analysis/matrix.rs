@@ -5,9 +5,11 @@
 use alloc::vec::Vec;
 
 use latency_core::topology::{Node, Topology};
-use latency_core::{Estimate, Interval, NodeId, Picoseconds, ToReal, math, sort_by_key};
+use latency_core::{CpuId, Estimate, Interval, NodeId, Picoseconds, ToReal, math, sort_by_key};
 
-use crate::result::Outcome;
+use super::cores::middle;
+use crate::machine::Machine;
+use crate::result::{Measurement, Outcome, Point};
 use crate::warning::{Warning, Warnings};
 use latency_report::chart::vector;
 
@@ -242,6 +244,54 @@ pub fn groups(pairs: &[Pair]) -> Vec<DistanceGroup> {
     };
     let groups = sorted.chunk_by(|one, other| (one.class, one.distance) == (other.class, other.distance));
     vector(groups.filter_map(group))
+}
+
+/// Minimum relative difference between two cores that is named: two measurements of one core may differ by as much.
+const UNLIKE: f64 = 0.03;
+/// Share of interrupted trials from which a core's latency is not compared: other work on it may be the cause.
+const INTERRUPTED: f64 = 0.1;
+
+/// A core whose latency to the memory of its own node differs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UnlikeCore {
+    /// Its CPU.
+    pub cpu: CpuId,
+    /// Its latency in nanoseconds.
+    pub ns: f64,
+    /// This latency as a multiple of the one that it is compared with.
+    pub ratio: f64,
+}
+
+/// Returns the cores that differ beyond both intervals and by a real share: from the CPU that measures for their node; or, of
+/// each core of a machine, those that are slower than the median of the others of their kind there.
+pub fn unlike(outcomes: &[Outcome<'_>], machine: &Machine, each: bool) -> Vec<UnlikeCore> {
+    let mut found = Vec::new();
+    for Outcome { point: Point { cpu, initiator, target, .. }, result } in outcomes {
+        if initiator != target {
+            continue;
+        }
+        let mut others: Vec<Estimate> = Vec::new();
+        for Outcome { point, result } in outcomes {
+            let is_like = match each {
+                true => point.cpu != *cpu && machine.kind_of(point.cpu) == machine.kind_of(*cpu),
+                false => Some(point.cpu) == machine.cpu_of(*initiator),
+            };
+            if let (true, Ok(measured)) =
+                (is_like && [point.initiator, point.target] == [*initiator; 2], result)
+            {
+                others.push(measured.series.nanoseconds.into());
+            }
+        }
+        let (Ok(Measurement { series, .. }), Some(like)) = (result, middle(&others)) else { continue };
+        let (ns, ratio) = (series.nanoseconds.median, series.nanoseconds.median / like.value);
+        let Some((own, other)) = series.nanoseconds.interval.zip(like.interval) else { continue };
+        let is_slower = own.low > other.high && ratio > 1.0 + UNLIKE;
+        let is_faster = own.high < other.low && ratio < 1.0 - UNLIKE && !each;
+        if (is_slower || is_faster) && series.disturbed_share() < INTERRUPTED {
+            found.push(UnlikeCore { cpu: *cpu, ns, ratio });
+        }
+    }
+    found
 }
 
 /// Relative error of a claim that is reported: firmware is seldom exact, but software that relies on a claim this far

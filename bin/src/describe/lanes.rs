@@ -6,7 +6,7 @@ use latency_core::Worded;
 use super::{Report, columns, method, point};
 use crate::analysis::lanes::HierarchyPlace;
 use crate::result::{Point, Walk};
-use latency_report::{Role, Shown};
+use latency_report::{Level, Role, Shown};
 
 /// Describes the walk of a point.
 fn members(document: &mut Shown, walk: &Walk) {
@@ -62,6 +62,8 @@ pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
 
 /// Describes every point as a row for people, and the evidence for it.
 pub fn points(document: &mut Shown, report: &Report<'_, '_>) {
-    point::table(document, report, "point", &|table, _, outcome| table.show(&name(&outcome.point)));
+    point::table(document, report, (Level::Verbose, "point"), &|table, _, outcome| {
+        table.show(&name(&outcome.point))
+    });
     point::evidence(document, report);
 }

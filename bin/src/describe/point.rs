@@ -229,7 +229,7 @@ pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) ->
 pub fn table(
     document: &mut Shown,
     report: &Report<'_, '_>,
-    what: &str,
+    (level, what): (Level, &str),
     name: &dyn Fn(&mut ShownTable, usize, &Outcome<'_>),
 ) {
     let measured = || {
@@ -239,7 +239,7 @@ pub fn table(
     // The column for the steady latency exists only if the run sought it.
     let looked = measured().any(|(.., series)| series.undisturbed.is_some());
     let told_apart = measured().any(|(.., series)| series.split.is_some());
-    document.tabulate("", Level::Verbose, 1, &|table| {
+    document.tabulate("", level, 1, &|table| {
         table.text(what);
         table.texts(&["ns", "95% CI"]);
         if told_apart {

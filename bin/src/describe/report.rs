@@ -31,6 +31,8 @@ pub struct Report<'r, 'a> {
     pub warnings: &'r Warnings,
     /// The points.
     pub outcomes: &'r [Outcome<'a>],
+    /// The points, and behind them those of other cores of the same nodes.
+    pub all: &'r [Outcome<'a>],
     /// The single loads of the points, if they were timed.
     pub distributions: &'r [Distribution],
     /// The spans of addresses, by kind of pages and number of pages.

@@ -11,13 +11,13 @@ use alloc::vec::Vec;
 use latency_core::sort_by_key;
 
 use crate::record::columns::{
-    Column, ColumnSet, EXPERIMENT, HOST, INITIATOR_CPU, NOT_MEASURED, STARTED, TARGET_CPU, VERIFIED,
+    CLASS, Column, ColumnSet, EXPERIMENT, HOST, INITIATOR_CPU, NOT_MEASURED, STARTED, TARGET_CPU, VERIFIED,
 };
 use crate::record::label::Label;
 use crate::record::members::{
     CODE, NOT_MEASURED as LEFT_OUT, REASON, ROWS, SUMMARY, TRUST, TRUST_LEVEL, UNTRUSTED, VERDICT, WARNINGS,
 };
-use crate::record::row::{Row, differing};
+use crate::record::row::{Row, SINGLE_CORE, differing};
 use latency_report::shown::{children, container, within};
 use latency_report::{Field, Shown, ShownPart, TestPoint, TestVerdict, Value};
 
@@ -52,6 +52,8 @@ pub fn points(shown: &Shown) -> Vec<TestPoint<'_>> {
     let document = word(all, &EXPERIMENT);
     let is_judged = word(within(container(all, SUMMARY.key)), &VERDICT) != "none";
     let mut records = items(all, &ROWS);
+    // The row of a pair has the verdict of its node.
+    records.retain(|record| !row(record).is_word(CLASS, SINGLE_CORE));
     records.append(&mut items(all, &LEFT_OUT));
     let rows: Vec<Row> = records.iter().map(|record| row(record)).collect();
     let mut points = Vec::new();

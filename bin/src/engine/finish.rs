@@ -56,8 +56,11 @@ pub fn outcomes(
     let mut looked = [None::<(usize, Result<Placed, Exclusion<'static>>)>; 2 * MOST];
     session.noted.moves += schedule.place.moves();
     for index in 0..schedule.len() {
-        note(&mut session.noted, schedule.rounds(index));
         let Some(point) = schedule.point(index) else { break };
+        // A core of another kind has another clock.
+        if index < schedule.budget.steady {
+            note(&mut session.noted, schedule.rounds(index));
+        }
         let again: &mut dyn FnMut(&Witness) -> _ = &mut |witness| {
             let address = witness.address;
             let mut slots = looked.iter_mut();

@@ -221,11 +221,11 @@ impl<'r, 'a> Run<'r, 'a> {
         let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
-        let chains = pieces.chains(budget)?;
+        let (chains, placed) = (pieces.chains(budget)?, pieces.had().count());
         let mut sites = open(session, &mut pieces, &chains, budget.memory)?;
         // Other memory for one of the points takes as long as the memory of each did.
         let now_ns = time::now_ns();
-        let has_time = budget.has_time_to_place(now_ns, (now_ns - begun_ns) / chosen.points.len().real());
+        let has_time = budget.has_time_to_place(now_ns, (now_ns - begun_ns) / placed.real());
         let mut second = match budget.twice && self.findings.repeat.is_none() && has_time {
             true => Second::place(session.machine, &chosen.points, session.noted.spare.take())?,
             false => None,
@@ -243,6 +243,10 @@ impl<'r, 'a> Run<'r, 'a> {
         let mut step = early.map(|audit| move || audit.step(machine).map(drop));
         let between = step.as_mut().map(|step| step as &mut dyn FnMut() -> Attempt);
         let mut budget = *budget;
+        let steady = chosen.indices.iter().filter(|index| **index < budget.steady).count();
+        if steady < chosen.points.len() {
+            budget.steady = steady;
+        }
         let twice = second.as_ref().map(|second| second.index);
         let second = match &mut second {
             Some(second) => second.open(budget.memory)?.map(|site| (chosen.points.len(), site)),

@@ -79,6 +79,8 @@ impl<'a, 's> Session<'a, 's> {
 pub struct Findings<'a> {
     /// Every point of the plan, measured or not.
     pub outcomes: Table<Outcome<'a>>,
+    /// The number of the last points, which are of other cores and stand beside the others.
+    pub beside: usize,
     /// The single hops of every point, if they were timed.
     pub distributions: Table<Distribution>,
     /// The spans of addresses, by kind of pages and number of pages.
@@ -104,6 +106,7 @@ impl Findings<'_> {
     pub fn new(most: usize) -> Result<Self, Errno> {
         Ok(Findings {
             outcomes: Table::new(most)?,
+            beside: 0,
             distributions: Table::new(0)?,
             spans: Table::new(0)?,
             residency: Table::new(0)?,

@@ -5,8 +5,10 @@ use alloc::vec::Vec;
 
 use latency_core::arch::{Cycles, WORDS};
 use latency_core::chain::Order;
+use latency_core::traffic::View;
 use latency_core::{Estimate, NodeId, NodeSet, joined};
 
+use super::own_cores::{self, UNLIKE_CORES};
 use super::{Experiment, gathered};
 use crate::analysis::matrix::{
     self, Class, ClassMeans, DistanceGroup, MatrixConclusion, Pair, compared, conclude,
@@ -20,7 +22,9 @@ use crate::engine::run;
 use crate::error::PlacementError;
 use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::plan::own_cores as planned_cores;
 use crate::plan::{self, Budget, Plan, Planning, Scope};
+use crate::record::row::SINGLE_CORE;
 use crate::result::{Exclusion, OrderWords, Outcome, PageWords, Point};
 use crate::warning::Warnings;
 use crate::words::words;
@@ -31,6 +35,7 @@ use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
     Shown, Unit,
 };
+use latency_sys::Table;
 
 /// The experiment that runs if none is named.
 pub const MATRIX: Experiment = Experiment {
@@ -41,17 +46,18 @@ pub const MATRIX: Experiment = Experiment {
             Cycles::Counter => {
                 "One line for each pair of nodes: the latency of a dependent load, in TSC cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
-                  that the memory was on its node."
+                  that the memory was on its node. --view=cores measures every core with the memory of its own node."
             }
             Cycles::Core => {
                 "One line for each pair of nodes: the latency of a dependent load, in core cycles and \
                   nanoseconds. Then the ratio of remote to local latency, the page size, and the check \
-                  that the memory was on its node."
+                  that the memory was on its node. --view=cores measures every core with the memory of its own node."
             }
         },
         flags: FlagSet::MEASURING
             .union(FlagSet::WORKING_SET)
             .union(FlagSet::CHAIN)
+            .with(FlagId::View)
             .with(FlagId::Visits)
             .with(FlagId::Until)
             .with(FlagId::Heatmap),
@@ -61,12 +67,23 @@ pub const MATRIX: Experiment = Experiment {
     },
     plan: |planning| {
         let scope = Scope::resolve(planning)?;
-        planned(planning, &scope)
+        let mut points = Vec::new();
+        plan::matrix(planning, &scope, &mut |point| points.push(point))?;
+        own_cores::add(planning.options, planning.machine, &mut points);
+        if points.is_empty() {
+            return Err(PlacementError::NothingToMeasure.into());
+        }
+        Ok(Table::of(points.into_iter())?)
     },
-    budget: Budget::of_pairs,
-    measure: |_, session, points, budget| run::measure(session, points, budget),
+    budget: Budget::of_matrix,
+    measure: |_, session, points, budget| {
+        let mut findings = run::measure(session, points, budget)?;
+        findings.beside = points.len() - planned_cores::pairs(points);
+        Ok(findings)
+    },
     conclude: |session, findings| {
-        check(session.machine, &findings.outcomes, session.warnings);
+        let pairs = findings.outcomes.len() - findings.beside;
+        check(session.machine, findings.outcomes.get(..pairs).unwrap_or_default(), session.warnings);
         None
     },
     present,
@@ -144,16 +161,30 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     parts.summary.items(Part::List(&CLASSES), &found.groups, class);
     let ends: [(&'static Field, _); 2] = [(&FASTEST, found.fastest), (&SLOWEST, found.slowest)];
     ends.into_iter().for_each(|(field, end)| parts.summary.object(field, end, pair));
-    point::rows(&mut parts.rows, report);
+    let each = report.options.view == View::Cores;
+    let unlike = matrix::unlike(report.all, report.machine, each);
+    parts.summary.values(&UNLIKE_CORES, unlike.iter().map(|core| core.cpu.0));
+    let whole = &Report { outcomes: report.all, ..*report };
+    point::rows_with(&mut parts.rows, whole, &|row, index, _| {
+        if index >= report.outcomes.len() {
+            row.put(&columns::CLASS, SINGLE_CORE);
+        }
+    });
     lines(&mut parts.answer, report);
     answer(&mut parts.answer, report, found);
+    own_cores::answer(&mut parts.answer, report, &unlike, each);
     let (evidence, nodes) = (&mut parts.evidence, Grid::of(report.outcomes));
     if nodes.targets.len() > 1 || nodes.initiators.len() > 1 {
         grid(evidence, found, &nodes);
     }
     attributes::table(evidence, report.machine, &|node| matrix::measured_nearest(&found.pairs, node));
-    point::table(evidence, report, "pair", &|table, _, outcome| {
-        table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
+    let level = if each { Level::Normal } else { Level::Verbose };
+    point::table(evidence, whole, (level, if each { "core" } else { "pair" }), &|table, index, outcome| {
+        let Point { initiator, target, cpu, .. } = outcome.point;
+        match index < report.outcomes.len() && !each {
+            true => table.cell(format_args!("{initiator} -> {target}")),
+            false => table.show(&own_cores::name(report, cpu)),
+        }
     });
     picture(evidence, report, found, &nodes);
     method::walks(evidence, report);

@@ -9,6 +9,7 @@ pub mod dry_run;
 pub mod loaded;
 pub mod matrix;
 pub mod order;
+mod own_cores;
 pub mod pages;
 pub mod parallel;
 pub mod residency;
@@ -33,6 +34,8 @@ mod hits_tests;
 mod idle_cpu_tests;
 #[cfg(test)]
 mod memory_tests;
+#[cfg(test)]
+mod own_cores_tests;
 #[cfg(test)]
 mod page_size_tests;
 #[cfg(test)]

@@ -111,7 +111,9 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     answer(&mut parts.answer, found);
     evidence(&mut parts.evidence, report, found);
     let data = &mut parts.data;
-    point::table(data, report, "order", &|table, _, outcome| table.text(name(outcome.point.order)));
+    point::table(data, report, (Level::Verbose, "order"), &|table, _, outcome| {
+        table.text(name(outcome.point.order))
+    });
     point::evidence(data, report);
     data.object(&STRIDED, report.extra.strided, strided);
 }

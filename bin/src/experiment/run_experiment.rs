@@ -91,6 +91,7 @@ impl<'a> ExperimentRun<'a> {
         (started, seconds): (u64, f64),
     ) -> Report<'r, 'a> {
         let ExperimentRun { machine, timer, health, conditions, regions, findings, analysis } = self;
+        let pairs = findings.outcomes.len() - findings.beside;
         Report {
             options,
             machine,
@@ -98,7 +99,8 @@ impl<'a> ExperimentRun<'a> {
             health,
             conditions: conditions.as_ref(),
             warnings,
-            outcomes: &findings.outcomes,
+            outcomes: findings.outcomes.get(..pairs).unwrap_or_default(),
+            all: &findings.outcomes,
             distributions: &findings.distributions,
             spans: &findings.spans,
             residency: &findings.residency,
@@ -239,7 +241,7 @@ fn measured<'a>(
     budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
     let (watch, findings) = engine::sealed(|| {
-        let watch = Watch::begin(&mut session.noted, &machine.cpus, points);
+        let watch = Watch::begin(&mut session.noted, &machine.cpus, points, budget.steady);
         (watch, (experiment.measure)(options, session, points, budget))
     });
     let mut findings = findings?;
@@ -298,7 +300,7 @@ fn search<'a>(
 fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
     let ExperimentRun { health, conditions, findings, .. } = ran;
     self_test::warn(session.machine, health, &findings.outcomes, session.warnings);
-    finish::warn(session, &findings.outcomes, budget, health.repeat);
+    finish::warn(session, budget.steady(&findings.outcomes), budget, health.repeat);
     session.warnings.explain(conditions::cause(conditions.as_ref(), session.machine.processor.platform));
     if findings.interrupted {
         let planned = findings.outcomes.len() as u32;

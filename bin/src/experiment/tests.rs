@@ -417,10 +417,10 @@ fn all_nodes_and_the_own_node_can_be_requested() {
     };
     let all = [(0, 0), (0, 1), (1, 0), (1, 1)];
     for (line, expected) in [
-        ("matrix --cpunode=all --memnode=all", &all[..]),
-        ("matrix --memnode=local", &[(0, 0), (1, 1)]),
-        ("matrix --cpunode=1 --memnode=local", &[(1, 1)]),
-        ("matrix --cpunode=1 --memnode=all", &all[2..]),
+        ("matrix --cpunode=all --memnode=all --view=nodes", &all[..]),
+        ("matrix --memnode=local --view=nodes", &[(0, 0), (1, 1)]),
+        ("matrix --cpunode=1 --memnode=local --view=nodes", &[(1, 1)]),
+        ("matrix --cpunode=1 --memnode=all --view=nodes", &all[2..]),
         ("distribution --cpunode=all --memnode=all", &all),
         ("distribution --cpunode=all --memnode=local", &[(0, 0), (1, 1)]),
     ] {

@@ -162,7 +162,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         line = report.machine.line.bytes(),
         seed = report.options.seed
     ));
-    point::table(&mut parts.data, report, "variant", &|table, index, outcome| {
+    point::table(&mut parts.data, report, (Level::Verbose, "variant"), &|table, index, outcome| {
         table.cell(format_args!("{}, {}", name(index), outcome.point.size));
     });
     point::evidence(&mut parts.data, report);

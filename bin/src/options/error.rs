@@ -128,6 +128,9 @@ messages! {
         /// Grouped order for an experiment other than the matrix.
         NoGroupedOrder { experiment: &'static Descriptor } =>
             "{experiment} has no --order=grouped; use matrix";
+        /// A view that only another experiment has.
+        NoSuchView { experiment: &'static Descriptor } =>
+            "{experiment} has --view=nodes and --view=cores; use bandwidth for other views";
         /// Visits of a page in a window, with an order that has no windows.
         VisitsOfNothing => "--visits needs --order=grouped; add it, or remove --visits";
         /// A range of sizes with its end below its start.

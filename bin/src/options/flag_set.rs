@@ -77,7 +77,8 @@ impl Options<'_> {
     /// CPUs need many.
     pub const fn runs_on_one_cpu(&self) -> bool {
         let flags = self.experiment.descriptor.flags;
-        flags.contains(FlagId::Cpu) && !flags.contains(FlagId::View) && !flags.contains(FlagId::Pairs)
+        let is_bandwidth = flags.contains(FlagId::View) && flags.contains(FlagId::Traffic);
+        flags.contains(FlagId::Cpu) && !is_bandwidth && !flags.contains(FlagId::Pairs)
     }
 
     /// Returns whether the program chooses the CPU that measures.

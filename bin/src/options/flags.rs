@@ -294,9 +294,10 @@ flags! {
         Value(&TRAFFIC_KINDS, |options, value| set_some(&mut options.traffic, values::traffic(value))),
         "read/write mix: read, write, copy, ... (n:1 reads every line and writes every n-th)",
         default "read, or all with --view=mix" for loaded "read,2:1";
-    View "view" Traffic COMMON,
+    View "view" Traffic,
         Value(&VIEW, |options, value| set(&mut options.view, values::choice(value))),
-        "compare nodes, traffic mixes, core counts, or single cores",
+        "compare nodes, traffic mixes, core counts, or single cores" for matrix "nodes, or cores: every core with the \
+         memory of its own node",
         default "nodes";
     LoadCpus "load-cpus" Traffic COMMON,
         Value(&CPUS, |options, value| set_some(&mut options.load_cpus, values::ids(value))),

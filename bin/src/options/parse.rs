@@ -1,6 +1,7 @@
 //! Turns tokens into options, and then checks the options together.
 use latency_core::LINE;
 use latency_core::chain::FEWEST_PAGES;
+use latency_core::traffic::View;
 
 use super::bits::FlagSet;
 use super::choices::Order;
@@ -187,6 +188,10 @@ fn check<'a>(
     if let (Some(_), Pairs::These(_)) = (options.cpus, &options.pairs) {
         let [first, second] = [FlagId::Cpu, FlagId::Pairs].map(FlagId::flag);
         return Err(UsageError::Conflict { first, second, reason: "the pairs name their CPUs" });
+    }
+    let is_of_matrix = matches!(options.view, View::Nodes | View::Cores);
+    if !is_of_matrix && !experiment.flags.contains(FlagId::Traffic) {
+        return Err(UsageError::NoSuchView { experiment });
     }
     // With files, an experiment becomes a command on saved results.
     let of_saved = experiment.measures() && !options.operands().is_empty();

@@ -4,11 +4,12 @@
 
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
+use latency_core::traffic::View;
 use latency_core::{Bytes, PageSize, Pages, ToReal, math};
 
-use super::regions;
 pub use super::regions::Memory;
 use super::sizes::LEAST_DEFAULT;
+use super::{own_cores, regions};
 use crate::error::{Attempt, PlacementError};
 use crate::machine::{Machine, Sizing};
 use crate::options::{FlagId, Options};
@@ -38,7 +39,7 @@ const FEW_POINTS: usize = 16;
 const WALK_NS: f64 = 1e9;
 /// Maximum nanoseconds of all pairs of nodes together, unless the user limited the time of each: with 64 pairs, rounds
 /// that never become precise would last for minutes.
-const PAIRS_NS: f64 = 40e9;
+pub const PAIRS_NS: f64 = 40e9;
 /// Nanoseconds for the memory and the visits of a matrix, without the search before them and the checks after them, so
 /// that a matrix ends within a minute.
 const MATRIX_NS: f64 = 54e9;
@@ -170,6 +171,9 @@ pub struct Budget {
     pub ahead: u64,
     /// True if the first point is measured twice in turn, the second time in other memory.
     pub twice: bool,
+    /// The number of points that are visited in every round and need an interval; those behind them are visited shortly, in
+    /// every second round.
+    pub steady: usize,
     /// The base page of the machine, if grouped chains lie beside random ones, so that memory and translation are told
     /// apart.
     pub split: Option<PageSize>,
@@ -231,6 +235,7 @@ impl Budget {
         until_ns: f64::INFINITY,
         ahead: 0,
         twice: false,
+        steady: usize::MAX,
         split: None,
         bounded: false,
         intervals_by_ns: f64::INFINITY,
@@ -318,6 +323,24 @@ impl Budget {
             }
         }
         budget.within(visits_ns.min(budget.point_ns * points.len().real()), points.len())
+    }
+
+    /// Returns the budget of pairs of nodes, and of other cores of the same pairs behind them.
+    pub fn of_matrix(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+        let all = options.view == View::Cores;
+        let steady = if all { points.len() } else { own_cores::pairs(points) };
+        let mut budget = Budget::of_pairs(options, machine, points.get(..steady).unwrap_or_default());
+        budget.steady = steady;
+        if all && own_cores::are_apart(machine, points) {
+            (budget.memory, budget.split) = (Memory::Rewritten { places: 1 }, None);
+            budget.long_visit_ns = LONG_VISIT_NS;
+        }
+        budget
+    }
+
+    /// Returns the points that need an interval.
+    pub fn steady<'p, T>(&self, points: &'p [T]) -> &'p [T] {
+        points.get(..self.steady).unwrap_or(points)
     }
 
     /// Returns the budget of random walks of `each_ns` over `points`, in which memory and translation are told apart, as a

@@ -241,6 +241,7 @@ pub fn estimate(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
 
 /// Returns the same without what follows the visits.
 fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
+    let points = budget.steady(points);
     if points.is_empty() {
         return Range::ZERO;
     }

@@ -10,6 +10,7 @@ pub mod duration;
 pub mod generators;
 pub mod lanes;
 pub mod loaded;
+pub mod own_cores;
 pub mod regions;
 mod scope;
 pub mod sizes;
@@ -17,6 +18,7 @@ pub mod traffic;
 
 use latency_core::chain::Order;
 use latency_core::kernel::{self, Kernel};
+use latency_core::traffic::View;
 use latency_core::{Bytes, CpuId, NodeId, PageSize, Pages, Worded};
 
 pub use budget::{Budget, Memory, Optional, Pass};
@@ -128,6 +130,8 @@ pub fn matrix<'a>(
         options::Order::Grouped => planning.warnings.push(Warning::GroupedOrder),
         order => planning.warnings.push(Warning::PrefetchAssisted { order: order.word() }),
     }
+    let mut scope = *scope;
+    scope.local |= options.view == View::Cores;
     for initiator in scope.initiators.iter().map(NodeId) {
         let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
         for target in scope.targets_of(initiator).iter().map(NodeId) {

@@ -20,7 +20,7 @@ pub struct Scope {
     /// The CPU, if the user gave one.
     cpu: Option<CpuId>,
     /// True if each initiator walks only its own memory.
-    local: bool,
+    pub(super) local: bool,
 }
 
 impl Scope {

@@ -79,7 +79,7 @@ columns! {
     LOAD_NODE Count "load_node" "NUMA node of the traffic's memory.";
     FOOTPRINT Count "footprint_bytes" "Memory of all generators together, in bytes.";
     OFFERED Real "offered_bytes_per_second" "Offered rate in bytes per second; null if unthrottled.";
-    CLASS Word "class" [19 "class"] "Nearest hardware that both CPUs share; `own` if initiator_cpu itself owns the lines.";
+    CLASS Word "class" [19 "class"] "Nearest hardware that both CPUs share; `own` if initiator_cpu itself owns the lines; `single core` in rows of `matrix` that are of no pair of nodes.";
     METHOD Word "method" [20 "method"] "Method by which a CPU learns that it is its turn.";
     OP Word "op" [22 "access"] "Access to a cache line: a read, or an atomic addition of zero.";
     STATE Word "state" [23 "state"] "Coherence state of the line in the owner's cache.";

@@ -13,6 +13,8 @@ use latency_report::Value;
 
 /// Access of a pair of CPUs: the value is the time of a line in one direction.
 pub const ONE_WAY: &str = "one way";
+/// The class of a row that is of one core beside the row of its node's pair.
+pub const SINGLE_CORE: &str = "single core";
 /// Word for the limit of traffic, as the load of a point.
 pub const MOST: &str = "most";
 /// Word for the median over pairs that share the same hardware.

@@ -16,7 +16,7 @@ use crate::record::columns::{
     CLASS, ColumnSet, EXPERIMENT, HOME_NODE, INITIATOR_CPU, LINES, LOAD, LOAD_NODE, OP, PATTERN, STATE,
     STRIDE, TARGET_CPU, TRAFFIC, WORKING_SET,
 };
-use crate::record::row::{MOST, ONE_WAY, Row};
+use crate::record::row::{MOST, ONE_WAY, Row, SINGLE_CORE};
 use crate::result::extra::KINDS;
 
 /// The experiment whose rows are levels of load.
@@ -245,7 +245,8 @@ impl Draft {
 
     /// Adds a row that has a latency. A row without a latency is a point that was not measured, and is skipped.
     pub fn push(&mut self, mut row: Row) -> Result<(), &'static str> {
-        if row.nanoseconds().is_nan() {
+        // The row of a pair has the latency of its node.
+        if row.nanoseconds().is_nan() || row.is_word(CLASS, SINGLE_CORE) {
             return Ok(());
         }
         row.check_time()?;

@@ -314,6 +314,17 @@ fn no_text_of_a_file_can_control_a_terminal() {
     assert_eq!(shown(b"a\x1b[2J\xff").as_str(), "a\\u{1b}[2J\\xff");
 }
 
+#[test]
+fn rows_of_single_cores_are_left_out_beside_the_row_of_their_pair() {
+    let text = r#"{"experiment":"matrix","rows":[
+{"initiator_node":0,"target_node":0,"initiator_cpu":0,"working_set_bytes":268435456,"ns":100,"ns_low":99,"ns_high":101},
+{"initiator_node":0,"target_node":0,"initiator_cpu":7,"working_set_bytes":268435456,"ns":130,"ns_low":129,"ns_high":131,"class":"single core"}]}"#;
+    let saved = parse(text.as_bytes()).unwrap();
+    assert_eq!((saved.rows.len(), saved.rows[0].nanoseconds()), (1, 100.0));
+    let table = "initiator_node,target_node,initiator_cpu,ns,class\n0,0,0,100,\n0,0,7,130,single core\n";
+    assert_eq!(parse(table.as_bytes()).unwrap().rows.len(), 1);
+}
+
 const CORES: &str = r#"{"method":"cas","rows":[
 {"initiator_cpu":0,"target_cpu":4,"class":"same core","method":"cas","lines":16,"home_node":0,"ns":7.8,"ns_low":7.7,"ns_high":7.9,"pages_obtained":"4k","verified":true},
 {"initiator_cpu":0,"target_cpu":1,"class":"same L3","method":"cas","lines":16,"home_node":0,"ns":null,"not_measured":"interrupted"},

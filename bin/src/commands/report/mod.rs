@@ -97,7 +97,7 @@ pub const COUNT: usize = 10;
 /// All sections, the most important ones first. By its weight a section gets a part of the time that
 /// the smallest forms of all leave.
 pub static SECTIONS: [Section; COUNT] = [
-    Section::new(&matrix::MATRIX, "Idle latency", &[], 9.0),
+    Section::new(&matrix::MATRIX, "Idle latency", &["--view=nodes"], 9.0),
     Section::new(&curve::CURVE, "Caches", &["--points-per-octave=3"], 18.0),
     Section::new(&pages::PAGES, "Huge pages", &[], 19.0),
     Section::new(&bandwidth::BANDWIDTH, "Bandwidth", &[], 5.0),

@@ -60,10 +60,14 @@ pub struct Watch {
 
 impl Watch {
     /// Reads the counters of all CPUs for the first time, and starts counting the CPU time of the threads of `points`;
-    /// returns `None` without points, or without memory for the counters.
-    pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point]) -> Option<Watch> {
+    /// returns `None` without points, or without memory for the counters. The CPUs of points behind the first `counted` ones
+    /// are not watched.
+    pub fn begin(noted: &mut Noted, allowed: &CpuSet, points: &[Point], counted: usize) -> Option<Watch> {
         let cpu = points.first()?.cpu;
         noted.times = CpuTimes::begin(allowed, cpu).ok();
+        for beside in points.iter().skip(counted) {
+            noted.times?.on(beside.cpu)?.is_beside.set(true);
+        }
         let least = points.iter().map(in_core).min().unwrap_or(Bytes(u64::MAX));
         let errors = HardwareCounts::read(&SystemFiles, cpu);
         Some(Watch { times: noted.times?, least, before: look(&SystemFiles), cpu, errors })

@@ -6,7 +6,7 @@
 //! batches would cover the truth in 5 to 54 of 100 runs instead of 95. A run of few points would be over within a
 //! moment: it pauses between rounds.
 
-use core::ops::DerefMut;
+use core::ops::{DerefMut, Range};
 
 use latency_core::{Bytes, Pcg32, Summary, ToReal, math, plural, sort_by_key, stats};
 
@@ -107,7 +107,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             room,
             turns: Table::new(capacity)?,
             rng: Pcg32::new(like.seed, 0x726f_7461),
-            run_ns: budget.share_ns * count.real(),
+            run_ns: budget.share_ns * count.min(budget.steady).real(),
             begun_ns,
             round: 0,
             differ: false,
@@ -286,12 +286,19 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.turns.truncate(0);
         for index in 0..self.entries.len() {
             let (Some(point), Some(state)) = (self.point(index), self.leading(index)) else { break };
-            if state.done || !wants(&state, share) {
+            if state.done
+                || !wants(&state, share)
+                || self.beside().contains(&index) && (self.round + index) % 2 == 0
+            {
                 continue;
             }
             // The group has another random rank in each round.
             let group = Pcg32::new(salt, self.group(&point).unwrap_or(index) as u64).next_u32();
             self.turns.push(Turn { group, own: self.rng.next_u32(), index });
+        }
+        // They have no rounds of their own.
+        if self.turns.iter().all(|turn| self.beside().contains(&turn.index)) {
+            self.turns.truncate(0);
         }
         sort_by_key(&mut self.turns, |turn| (turn.group, turn.own, turn.index));
         for turn in 0..self.turns.len() {
@@ -304,6 +311,11 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             }
         }
         Ok(!self.turns.is_empty())
+    }
+
+    /// Returns the indices of the points that are visited in every second round.
+    fn beside(&self) -> Range<usize> {
+        self.budget.steady..self.len()
     }
 
     /// Returns the state that decides about further visits to a point; a second measurement follows the first.
@@ -326,8 +338,11 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     }
 
     fn visit(&mut self, index: usize) -> Attempt {
+        /// The length of their rounds, as a divisor of the others' length.
+        const SHORT: usize = 3;
+        let beside = self.beside();
+        let points = (self.entries.len() - beside.len()) * if beside.contains(&index) { SHORT } else { 1 };
         let Self { place, summariser, budget, entries, rounds, room, .. } = self;
-        let points = entries.len();
         let (Some(entry), Some(kept)) =
             (entries.get_mut(index), rounds.get_mut(index * *room..(index + 1) * *room))
         else {
@@ -354,7 +369,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
     /// Shows the progress of the run, and the time left until each point has the minimum number of rounds.
     fn tell(&self, progress: &mut Progress) {
         let rules = VisitRules { budget: &self.budget, points: self.entries.len() };
-        let entries = || self.entries.iter().take(self.len());
+        let count = self.len().min(self.budget.steady);
+        let entries = || self.entries.iter().take(count);
         let done = entries().filter(|entry| entry.state.done).count();
         let left = entries().filter(|entry| !entry.state.done).map(|entry| {
             let state = &entry.state;
@@ -363,9 +379,8 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         let left = left.sum::<f64>().min((self.begun_ns + self.run_ns - self.place.now_ns()).max(0.0));
         let rounds = entries().map(|entry| entry.state.rounds).max().unwrap_or(0);
         progress.say(format_args!(
-            "round {rounds}: {done} of {} point{} done, about {} s left",
-            self.len(),
-            plural(self.len()),
+            "round {rounds}: {done} of {count} point{} done, about {} s left",
+            plural(count),
             math::whole(left / 1e9) + 1
         ));
     }

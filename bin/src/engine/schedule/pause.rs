@@ -33,10 +33,13 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         // Once rounds have differed, the agreement of later rounds only describes one moment.
         self.differ |= self.differs(0);
         let differ = self.differ;
-        let open = |entry: &&mut ScheduledPoint| !entry.state.done && wants(&entry.state, share);
+        let beside = self.beside();
+        let open = |(index, entry): &(usize, &mut ScheduledPoint)| {
+            !entry.state.done && wants(&entry.state, share) && !beside.contains(index)
+        };
         let budget = self.budget;
         let (mut count, mut left_ns) = (0, f64::INFINITY);
-        for entry in self.entries.iter_mut().filter(open) {
+        for (_, entry) in self.entries.iter_mut().enumerate().filter(open) {
             count += 1;
             left_ns = left_ns.min(budget.left_ns(entry.state.spent_ns));
         }
@@ -57,7 +60,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.place.pause(until_ns.min(budget.until_ns))?;
         let paused_ns = self.place.now_ns() - now_ns;
         self.last_ns += paused_ns;
-        for entry in self.entries.iter_mut().filter(open) {
+        for (_, entry) in self.entries.iter_mut().enumerate().filter(open) {
             entry.state.spent_ns += paused_ns / f64::from(count);
         }
         Ok(())

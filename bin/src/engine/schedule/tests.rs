@@ -543,3 +543,18 @@ fn no_interval_is_narrower_than_the_calibration_of_the_clock() {
     let interval = schedule.series(0).unwrap().1.nanoseconds.interval.unwrap();
     assert!(interval.low <= 99.99 && interval.high >= 100.01, "{interval:?}");
 }
+
+#[test]
+fn points_beside_others_are_visited_in_every_second_round_and_end_with_them() {
+    let mut quiet = noise(5, 0.001);
+    let budget = Budget { steady: 1, ..Budget::DEFAULT };
+    let on = |cpu| Point { cpu: CpuId(cpu), ..point(SIZE) };
+    let (mut schedule, _) = run(budget, (0..3).map(on), |_| 100.0 * quiet());
+    // The round of the first visits is shared between them.
+    let [all, one, other] = rounds(&mut schedule)[..] else { panic!("three points") };
+    assert_eq!((all, one + other), (ROUNDS, ROUNDS));
+    assert!(one.abs_diff(other) == 1, "{one} {other}");
+    // Their rounds are shorter.
+    let batches = |index: usize| schedule.rounds(index)[1].batches;
+    assert!(batches(1) < batches(0), "{} {}", batches(1), batches(0));
+}

@@ -32,6 +32,8 @@ pub struct TimeOnCpu {
     pub lost: Cell<u64>,
     /// True if the first thread was on this CPU.
     pub is_of_first: Cell<bool>,
+    /// True if the CPU only stands beside others, so that its conditions say nothing of the result.
+    pub is_beside: Cell<bool>,
 }
 
 impl TimeOnCpu {
@@ -96,7 +98,7 @@ impl CpuTimes {
     /// Returns the CPUs on which threads had work, with their times.
     pub fn iter(&self) -> impl Iterator<Item = (CpuId, &TimeOnCpu)> {
         let numbered = (0..).map(CpuId).zip(self.of);
-        numbered.filter(|(_, times)| times.wanted.get() > 0)
+        numbered.filter(|(_, times)| times.wanted.get() > 0 && !times.is_beside.get())
     }
 }
 

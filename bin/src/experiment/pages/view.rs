@@ -75,7 +75,7 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     let data = &mut parts.data;
     by_order(data, report, view);
     beside_data(data, report, view);
-    point::table(data, report, "walk", &|table, _, outcome| {
+    point::table(data, report, (Level::Verbose, "walk"), &|table, _, outcome| {
         let point = &outcome.point;
         let (size, pages) = (point.size, point.pages);
         match point.stride == point.line.bytes() {

@@ -142,6 +142,10 @@ fn measured<'a>(
     for (index, point) in points.iter().enumerate() {
         simulated.place(index, point.size);
     }
+    // The second factor is of the other memory of the first point, which comes last.
+    let beside = points.len() - budget.steady(points).len();
+    let place = simulated.factors.len().min(1);
+    simulated.factors.splice(place..place, std::iter::repeat_n(1.0, beside));
     if budget.twice {
         simulated.place(points.len(), points[0].size);
         let like = Point { size: AUDITED, pages: Pages::AUTO, walk: Walk::Chain, ..points[0] };
@@ -156,7 +160,7 @@ fn measured<'a>(
     health.repeat = second::in_turn(&mut schedule, session.warnings);
     let rounds = schedule.rounds(0);
     let window = [rounds[0].begun_ns, rounds[rounds.len() - 1].ended_ns];
-    let outcomes = points.iter().enumerate().map(|(index, point)| {
+    let outcomes = budget.steady(points).iter().enumerate().map(|(index, point)| {
         finish::note(&mut session.noted, schedule.rounds(index));
         let result = match finish::stayed(session.warnings, placed, point.target) {
             Ok(placed) => finish::measurement(&mut schedule, index, placed, None, None).unwrap(),

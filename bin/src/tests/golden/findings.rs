@@ -19,6 +19,7 @@ use latency_core::host::{Dimm, DimmSource, Dimms, Power, Ways};
 use latency_core::kernel::lanes::Filler;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::topology::Node;
+use latency_core::traffic::View;
 use latency_core::{Bytes, CpuId, Hertz, Interval, Pages, Picoseconds, Summary, Text, Ticks, stats};
 
 use super::lines;
@@ -40,7 +41,7 @@ use crate::machine::processor::Extensions;
 use crate::machine::{CoreKind, Platform, Processor, detect as survey};
 use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
-use crate::plan::{Budget, Planning, duration};
+use crate::plan::{Budget, Planning, duration, own_cores};
 use crate::result::conditions::ErrorCounts;
 use crate::result::distribution::PERCENTAGES;
 use crate::result::point::REGION;
@@ -339,6 +340,11 @@ fn made_up(
     let timer = run.timer();
     let mut outcomes: Vec<Outcome<'_>> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
+    let is_matrix = experiment.descriptor.name == "matrix";
+    let pairs = if is_matrix { own_cores::pairs(&points) } else { points.len() };
+    let all = outcomes.clone();
+    outcomes.truncate(pairs);
+    let counted = if options.view == View::Cores { points.len() } else { pairs };
     let distributions: Vec<Distribution> = match experiment.descriptor.name {
         "distribution" => outcomes.iter().map(|outcome| distribution(outcome, scene.troubles)).collect(),
         _ => Vec::new(),
@@ -355,7 +361,7 @@ fn made_up(
     if options.experiment.descriptor.name == "matrix" {
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
-    let conditions = run.conditions(&points);
+    let conditions = run.conditions(&points[..counted]);
     if let (true, Some(point)) = (run.has(Trouble::SmallTlb), points.first()) {
         let (from, to, size) = (point.initiator, point.target, point.size);
         warnings.push(Warning::TranslationNotSeparated { from, to, size, ratio: 0.88 });
@@ -401,6 +407,7 @@ fn made_up(
         conditions: conditions.as_ref(),
         warnings: &warnings,
         outcomes: &outcomes,
+        all: &all,
         distributions: &distributions,
         spans: &spans,
         residency: &residency,
@@ -844,7 +851,12 @@ impl Run<'_> {
         };
         let idle = if self.has(Trouble::SlowIdle) { 1.25 } else { 1.0 };
         let value = value * beside.map_or(idle, |traffic| loads::stretch(point, &traffic));
-        let value = if self.has(Trouble::SlowedCore) { 1.05 * value } else { value };
+        let value = match self.has(Trouble::SlowedCore) {
+            true if self.machine.small.is_none() => 1.05 * value,
+            // The last core is a slow one.
+            true if point.cpu.0 == 7 => 1.1 * value,
+            _ => value,
+        };
         let odd =
             if self.has(Trouble::Odd) { ODD[numbers::scrambled(index as u64) as usize % 7] } else { 1.0 };
         let value = value * odd;

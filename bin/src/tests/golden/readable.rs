@@ -69,7 +69,14 @@ fn with_values(scene: &Scene) -> (usize, usize) {
         ("rows", Seen::List(rows)) => Some(rows),
         _ => None,
     });
-    let cells = rows.into_iter().flatten().map(|row| match row {
+    // Rows of single cores beside those of pairs of nodes are not read.
+    let is_single = |row: &Seen| {
+        let Seen::Object(cells) = row else { return false };
+        let has = |name| cells.iter().any(|(key, ..)| *key == name);
+        has("class") && has("walk_order")
+    };
+    let rows = rows.into_iter().flatten().filter(|row| !is_single(row));
+    let cells = rows.map(|row| match row {
         Seen::Object(cells) => {
             let numbers =
                 cells.iter().filter(|(.., cell)| matches!(cell, Seen::Value("number" | "integer", _)));
