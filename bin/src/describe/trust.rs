@@ -166,17 +166,12 @@ fn listing(reasons: &[String]) -> String {
     format!("{}", joined("", "; ", reasons.iter()))
 }
 
-/// Returns the reasons in words.
+/// Returns the reasons in words, each with the number of its warnings.
 fn in_words(warnings: &Warnings) -> Vec<String> {
-    vector(reasons(warnings).map(reason))
-}
-
-/// Returns the words of a reason, with the number of its warnings.
-fn reason(WarningGroup { worst, count }: WarningGroup<'_>) -> String {
-    match count {
+    vector(reasons(warnings).map(|WarningGroup { worst, count }| match count {
         1 => format!("{}", worst.reason()),
         _ => format!("{} ({count} warnings of this kind)", worst.reason()),
-    }
+    }))
 }
 
 /// Writes the answer. The first conclusion of an unreliable result begins with "Inconclusive".

@@ -135,8 +135,9 @@ impl TableLayout {
                 Some((column, part)) => TableColumn::Own(column, part),
             });
             // Short names such as those of lines may mean anything in a table of another tool.
-            let is_own =
-                |column: Column| !column.words().is_empty() && (column < CLASS || name.contains('_'));
+            let is_own = |column: Column| {
+                !column.words().is_empty() && (column < CLASS || name.as_bytes().contains(&b'_'))
+            };
             known += usize::from(found.is_some_and(|(column, _)| is_own(column)));
         }
         known > 0 && self.columns.contains(&TableColumn::Latency(1.0))

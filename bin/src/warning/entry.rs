@@ -4,7 +4,7 @@
 use core::fmt;
 
 use latency_core::host::Bound;
-use latency_core::{Bytes, CpuId, NodeId, Text, worded};
+use latency_core::{Bytes, CpuId, NodeId, Text, messages, worded};
 
 worded! {
     /// The effect of a warning on trust, mildest first.
@@ -168,7 +168,7 @@ impl SeenCause {
     }
 
     /// Returns the remedy for the cause, or `otherwise` if none was seen.
-    pub(super) const fn remedy(self, otherwise: &'static str) -> &'static str {
+    pub(super) const fn remedy(self, otherwise: &str) -> &str {
         match self {
             SeenCause::Unseen => otherwise,
             SeenCause::BusySibling => "keep the SMT sibling idle, then rerun",
@@ -180,32 +180,14 @@ impl SeenCause {
     }
 }
 
-/// The limit of time that ended the rounds of a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeLimit {
-    /// `--time-limit`, or its default.
-    OfPoint,
-    /// `--budget`.
-    OfRun,
-}
-
-impl TimeLimit {
-    /// Returns the remedy for scatter beside which nothing was seen.
-    pub(super) const fn longer(self) -> &'static str {
-        match self {
-            TimeLimit::OfPoint => "increase --time-limit, or relax --precision",
-            TimeLimit::OfRun => "increase --budget, or relax --precision",
-        }
-    }
-}
-
-/// Writes the option that sets the limit.
-impl fmt::Display for TimeLimit {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            TimeLimit::OfPoint => "--time-limit",
-            TimeLimit::OfRun => "--budget",
-        })
+messages! {
+    /// The limit of time that ended the rounds of a point.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TimeLimit {
+        /// `--time-limit`, or its default.
+        OfPoint => "--time-limit";
+        /// `--budget`.
+        OfRun => "--budget";
     }
 }
 

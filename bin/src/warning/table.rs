@@ -451,7 +451,8 @@ warnings! {
         => Fair, Point(from, to, size), found;
         "95% interval ±{within}% (target ±{wanted}%)";
         "{remedy}";
-        where within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0), remedy = cause.remedy(limit.longer());
+        where within = Digits(found * 100.0), wanted = Trimmed(wanted * 100.0), longer = longer(limit),
+            remedy = cause.remedy(longer.as_str());
     /// A share of the trials was interrupted.
     Disturbed { from: NodeId, to: NodeId, size: Bytes, share: f64, cause: SeenCause } = "disturbed"
         => Fair, Point(from, to, size), share;
@@ -473,7 +474,7 @@ warnings! {
         if unknown == 0 => Fair;
         "{points} of {of} point{s} {verb} an interval wider than ±{wanted}%";
         "{remedy}"; where verb = if points == 1 { "has" } else { "have" }, wanted = Trimmed(wanted * 100.0),
-            s = plural(of), remedy = cause.remedy(limit.longer());
+            s = plural(of), longer = longer(limit), remedy = cause.remedy(longer.as_str());
         => graded(f64::from(unknown) / f64::from(of), MOST);
         "{points} of {of} point{s} {verb} the target interval of ±{wanted}%", ", {unknown} of them without an interval";
         "increase {limit}"; where wanted = Trimmed(wanted * 100.0), s = plural(of),
@@ -631,4 +632,9 @@ fn code(code: &'static str) -> &'static str {
 /// Returns a latency in nanoseconds.
 fn nanoseconds(latency: Picoseconds) -> Digits {
     Digits(latency.0.real() / 1000.0)
+}
+
+/// Returns the remedy for scatter beside which nothing was seen.
+fn longer(limit: TimeLimit) -> Text<48> {
+    Text::of(format_args!("increase {limit}, or relax --precision"))
 }
