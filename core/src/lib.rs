@@ -88,6 +88,7 @@ pub mod clock;
 pub mod cores;
 pub mod cpulist;
 pub mod decimal;
+mod declare;
 pub mod hash;
 pub mod histogram;
 pub mod hops;

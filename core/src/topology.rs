@@ -18,6 +18,7 @@ mod sharing;
 
 use crate::cpulist::{CpuSet, NodeSet};
 use crate::units::{Bytes, CpuId, NodeId, PageSize, PageSizes, Picoseconds};
+use crate::with_constant;
 
 pub use files::Files;
 pub use read::failed_pages;
@@ -30,22 +31,26 @@ pub const MAX_NODES: usize = 128;
 /// Maximum number of pools of a node: some processors have four sizes of huge pages.
 pub const MOST_POOLS: usize = 4;
 
-/// Every online node of a machine, in rising order of id.
-///
-/// The type has about 207 KiB: it should be placed in mapped memory, and [`Topology::read`] fills
-/// it in place.
-#[derive(Clone, Copy, Debug)]
-pub struct Topology {
-    /// The source of these facts.
-    pub source: Source,
-    /// The online CPUs of all nodes.
-    pub online_cpus: CpuSet,
-    /// The CPUs that are present, including offline CPUs; empty if the kernel does not report them.
-    pub present_cpus: CpuSet,
-    /// The number of online nodes that were left out, beyond [`MAX_NODES`].
-    pub omitted: usize,
-    length: usize,
-    nodes: [Node; MAX_NODES],
+with_constant! {
+    /// Every online node of a machine, in rising order of id.
+    ///
+    /// The type has about 207 KiB: it should be placed in mapped memory, and [`Topology::read`] fills
+    /// it in place.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Topology {
+        /// The source of these facts.
+        pub source: Source = Source::Assumed,
+        /// The online CPUs of all nodes.
+        pub online_cpus: CpuSet = CpuSet::EMPTY,
+        /// The CPUs that are present, including offline CPUs; empty if the kernel does not report them.
+        pub present_cpus: CpuSet = CpuSet::EMPTY,
+        /// The number of online nodes that were left out, beyond [`MAX_NODES`].
+        pub omitted: usize = 0,
+        length: usize = 0,
+        nodes: [Node; MAX_NODES] = [Node::EMPTY; MAX_NODES],
+    }
+    /// A topology without nodes, which [`Topology::read`] can fill.
+    pub const EMPTY;
 }
 
 /// The source of the facts.
@@ -59,33 +64,37 @@ pub enum Source {
     Sysfs,
 }
 
-/// One node.
-#[derive(Clone, Copy, Debug)]
-pub struct Node {
-    /// The kernel's number of the node.
-    pub id: NodeId,
-    /// The node's online CPUs.
-    pub cpus: CpuSet,
-    /// True if the node has memory that processes can allocate.
-    pub has_memory: bool,
-    /// The node's total memory; zero if unknown.
-    pub memory_total: Bytes,
-    /// The part of the memory that is not used at all, not even for cached files.
-    pub memory_free: Bytes,
-    /// The part of the memory with cached files and slabs that the kernel can reclaim.
-    pub memory_reclaimable: Bytes,
-    /// The page tables in the node's memory; `None` if the kernel does not report them.
-    pub page_tables: Option<Bytes>,
-    /// The pages in which hardware found errors since the kernel started; `None` if the kernel does not count them.
-    pub failed_pages: Option<u64>,
-    /// The physical package (socket) of its first CPU; `None` without CPUs.
-    pub package: Option<u32>,
-    /// The packages of all of its CPUs; of numbers above those of a [`NodeSet`], none.
-    pub packages: NodeSet,
-    /// The claims of the firmware and the kernel about the node's memory.
-    pub attributes: Attributes,
-    pools: [Option<(PageSize, PagePool)>; MOST_POOLS],
-    distances: [u8; MAX_NODES],
+with_constant! {
+    /// One node.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Node {
+        /// The kernel's number of the node.
+        pub id: NodeId = NodeId(0),
+        /// The node's online CPUs.
+        pub cpus: CpuSet = CpuSet::EMPTY,
+        /// True if the node has memory that processes can allocate.
+        pub has_memory: bool = false,
+        /// The node's total memory; zero if unknown.
+        pub memory_total: Bytes = Bytes(0),
+        /// The part of the memory that is not used at all, not even for cached files.
+        pub memory_free: Bytes = Bytes(0),
+        /// The part of the memory with cached files and slabs that the kernel can reclaim.
+        pub memory_reclaimable: Bytes = Bytes(0),
+        /// The page tables in the node's memory; `None` if the kernel does not report them.
+        pub page_tables: Option<Bytes> = None,
+        /// The pages in which hardware found errors since the kernel started; `None` if the kernel does not count them.
+        pub failed_pages: Option<u64> = None,
+        /// The physical package (socket) of its first CPU; `None` without CPUs.
+        pub package: Option<u32> = None,
+        /// The packages of all of its CPUs; of numbers above those of a [`NodeSet`], none.
+        pub packages: NodeSet = NodeSet::EMPTY,
+        /// The claims of the firmware and the kernel about the node's memory.
+        pub attributes: Attributes = Attributes::EMPTY,
+        pools: [Option<(PageSize, PagePool)>; MOST_POOLS] = [None; MOST_POOLS],
+        distances: [u8; MAX_NODES] = [0; MAX_NODES],
+    }
+    /// A node without any known fact.
+    pub const EMPTY;
 }
 
 /// The kind of a node, by its parts.
@@ -111,16 +120,6 @@ pub struct PagePool {
 }
 
 impl Topology {
-    /// A topology without nodes, which [`Topology::read`] can fill.
-    pub const EMPTY: Self = Self {
-        source: Source::Assumed,
-        online_cpus: CpuSet::EMPTY,
-        present_cpus: CpuSet::EMPTY,
-        omitted: 0,
-        length: 0,
-        nodes: [Node::EMPTY; MAX_NODES],
-    };
-
     /// Returns the nodes in rising order of id.
     pub fn nodes(&self) -> &[Node] {
         self.nodes.get(..self.length).unwrap_or_default()
@@ -172,23 +171,6 @@ impl Topology {
 }
 
 impl Node {
-    /// A node without any known fact.
-    pub const EMPTY: Self = Self {
-        id: NodeId(0),
-        cpus: CpuSet::EMPTY,
-        has_memory: false,
-        memory_total: Bytes(0),
-        memory_free: Bytes(0),
-        memory_reclaimable: Bytes(0),
-        page_tables: None,
-        failed_pages: None,
-        package: None,
-        packages: NodeSet::EMPTY,
-        attributes: Attributes::EMPTY,
-        pools: [None; MOST_POOLS],
-        distances: [0; MAX_NODES],
-    };
-
     /// Returns the kind of the node.
     pub fn kind(&self) -> NodeKind {
         match (self.cpus.is_empty(), self.has_memory) {

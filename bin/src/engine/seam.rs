@@ -4,7 +4,7 @@
 //! clock, or, in tests, a function that gives the nanoseconds of a hop.
 
 use latency_core::buffer::TimedHops;
-use latency_core::{arch, math};
+use latency_core::{arch, math, with_constant};
 
 use crate::engine::placement::Witness;
 use crate::error::{Attempt, Failure};
@@ -23,37 +23,28 @@ pub enum Condition {
     Undisturbed,
 }
 
-/// One batch, per hop. The time is NaN if the clock stepped back; the core's clock is NaN if it is unknown or was not
-/// read.
-#[derive(Clone, Copy, Debug)]
-pub struct Batch {
-    /// The time.
-    pub nanoseconds: f64,
-    /// The core's clock.
-    pub core_gigahertz: f64,
-    /// Lines that generators touched during the batch, per nanosecond; NaN without generators.
-    pub delivered: f64,
-    /// Another task ran during the batch.
-    pub preempted: bool,
-    /// The quota of CPU time was used up during the batch.
-    pub throttled: bool,
-    /// The rate of the generators had not become steady before the batch.
-    pub unsettled: bool,
-    /// The hops made: as many as requested, unless time was up.
-    pub hops: u64,
-}
-
-impl Batch {
+with_constant! {
+    /// One batch, per hop. The time is NaN if the clock stepped back; the core's clock is NaN if it is unknown or was not
+    /// read.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Batch {
+        /// The time.
+        pub nanoseconds: f64 = f64::NAN,
+        /// The core's clock.
+        pub core_gigahertz: f64 = f64::NAN,
+        /// Lines that generators touched during the batch, per nanosecond; NaN without generators.
+        pub delivered: f64 = f64::NAN,
+        /// Another task ran during the batch.
+        pub preempted: bool = false,
+        /// The quota of CPU time was used up during the batch.
+        pub throttled: bool = false,
+        /// The rate of the generators had not become steady before the batch.
+        pub unsettled: bool = false,
+        /// The hops made: as many as requested, unless time was up.
+        pub hops: u64 = 0,
+    }
     /// A batch without hops.
-    pub const NONE: Batch = Batch {
-        nanoseconds: f64::NAN,
-        core_gigahertz: f64::NAN,
-        delivered: f64::NAN,
-        preempted: false,
-        throttled: false,
-        unsettled: false,
-        hops: 0,
-    };
+    pub const NONE;
 }
 
 /// Minimum hops of a timed walk, so that the remainder loop and two timestamps are negligible.

@@ -31,7 +31,7 @@ use latency_core::kernel::lanes::LaneKernel;
 use latency_core::traffic::pace::Pacing;
 use latency_core::traffic::{LoadFrom, Threads, View};
 use latency_core::words::When;
-use latency_core::{Bytes, CpuId, CpuSet, IdSet, NodeId, NodeSet, Pages, Picoseconds};
+use latency_core::{Bytes, CpuId, CpuSet, IdSet, NodeId, NodeSet, Pages, Picoseconds, with_constant};
 
 use latency_report::{Format, Purpose};
 
@@ -49,40 +49,32 @@ pub use pairs::Pairs;
 pub use parse::parse;
 pub use values::ValueError;
 
-/// The description of an experiment for the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Descriptor {
-    /// The word that selects it.
-    pub name: &'static str,
-    /// The subject of its measurement, in one line without a full stop.
-    pub summary: &'static str,
-    /// Its output and how to read it. A `\n` separates paragraphs.
-    pub details: &'static str,
-    /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
-    pub flags: FlagSet,
-    /// True if its result has a picture.
-    pub picture: bool,
-    /// True if its result has memory attributes.
-    pub attributes: bool,
-    /// True if its rows are test points.
-    pub tests: bool,
-    /// Its operands.
-    pub operands: Operands,
+with_constant! {
+    /// The description of an experiment for the command line.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Descriptor {
+        /// The word that selects it.
+        pub name: &'static str = "",
+        /// The subject of its measurement, in one line without a full stop.
+        pub summary: &'static str = "",
+        /// Its output and how to read it. A `\n` separates paragraphs.
+        pub details: &'static str = "",
+        /// The options that it has; [`FlagSet::ALWAYS`] need not be listed.
+        pub flags: FlagSet = FlagSet::EMPTY,
+        /// True if its result has a picture.
+        pub picture: bool = false,
+        /// True if its result has memory attributes.
+        pub attributes: bool = false,
+        /// True if its rows are test points.
+        pub tests: bool = true,
+        /// Its operands.
+        pub operands: Operands = Operands { names: "", least: 0, most: 0, sides: false },
+    }
+    /// The values of the fields that most descriptors share: a result of values only, without operands.
+    pub const OF_VALUES;
 }
 
 impl Descriptor {
-    /// The values of the fields that most descriptors share: a result of values only, without operands.
-    pub const OF_VALUES: Descriptor = Descriptor {
-        name: "",
-        summary: "",
-        details: "",
-        flags: FlagSet::EMPTY,
-        picture: false,
-        attributes: false,
-        tests: true,
-        operands: Operands { names: "", least: 0, most: 0, sides: false },
-    };
-
     /// Returns whether its result can be written in `format`.
     pub const fn is_written_as(&self, format: &Format) -> bool {
         match format.purpose {

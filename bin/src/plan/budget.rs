@@ -5,7 +5,7 @@
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
 use latency_core::traffic::View;
-use latency_core::{Bytes, PageSize, Pages, ToReal, math};
+use latency_core::{Bytes, PageSize, Pages, ToReal, math, with_constant};
 
 pub use super::regions::Memory;
 use super::sizes::LEAST_DEFAULT;
@@ -133,129 +133,93 @@ impl Optional {
     }
 }
 
-/// The number and length of visits to points.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Budget {
-    /// The memory of chains.
-    pub memory: Memory,
-    /// The kind of first pass.
-    pub pass: Pass,
-    /// Minimum rounds before the confidence interval is evaluated.
-    pub rounds: usize,
-    /// The same minimum if single visits are long, and minimum rounds of every point even when time is up.
-    pub fewest: usize,
-    /// Maximum rounds of a point that does not become precise.
-    pub most: usize,
-    /// Minimum batches of a round, if the user did not give their length.
-    pub batches: f64,
-    /// Minimum hops of a point over all rounds.
-    pub hops: u64,
-    /// Minimum nanoseconds that the rounds of all points walk together.
-    pub walk_ns: f64,
-    /// Nanoseconds over which the first rounds of every point are spread, with pauses between them.
-    pub spread_ns: f64,
-    /// Nanoseconds beyond which a visit is long.
-    pub long_visit_ns: f64,
-    /// Maximum nanoseconds for a point, including its warm-up.
-    pub point_ns: f64,
-    /// True if a point is visited until its rounds show the latency while neighbours are quiet, however precise it is.
-    pub until_quiet: bool,
-    /// Latency of a load that no cache serves, from the search before the first round; infinite without a search.
-    pub looked_ns: f64,
-    /// Approximate nanoseconds from the start of the run to the end of the output.
-    pub whole_ns: f64,
-    /// Time of the engine's clock after which no visit begins.
-    pub until_ns: f64,
-    /// Hops in each visit over lines just written past the caches, which show the latency of a load that no cache
-    /// serves.
-    pub ahead: u64,
-    /// True if the first point is measured twice in turn, the second time in other memory.
-    pub twice: bool,
-    /// The number of points that are visited in every round and need an interval; those behind them are visited shortly, in
-    /// every second round.
-    pub steady: usize,
-    /// The base page of the machine, if grouped chains lie beside random ones, so that memory and translation are told
-    /// apart.
-    pub split: Option<PageSize>,
-    /// True if the time limits also apply to a requested number of trials.
-    pub bounded: bool,
-    /// Time of the engine's clock by which points have intervals or are left out, if other runs share time and memory with
-    /// this one; infinite otherwise.
-    pub intervals_by_ns: f64,
-    /// The time for all points divided by their number.
-    pub share_ns: f64,
-    /// Maximum nanoseconds for other measurements after the visits.
-    pub after_ns: f64,
-    /// Minimum nanoseconds of the visits, even if placing memory took the time of the whole run; 0 if the user limited
-    /// that time.
-    pub least_ns: f64,
-    /// Number of loads that fill every cache.
-    pub trail: u64,
-    /// Maximum number of points that may be added while measuring.
-    pub more: usize,
-    /// Number of rounds of a second each that the last point has in a row, after all other points.
-    pub held: usize,
-    /// Nanoseconds of a visit that is a window alongside generators, or of generators; zero for other visits.
-    pub window_ns: f64,
-    /// Half width of the confidence interval to be reached, as a fraction of the median.
-    pub precision: f64,
-    /// Number of trials that the user requested.
-    pub trials: Option<u32>,
-    /// Hops of a trial that the user requested.
-    pub iters: Option<u64>,
-    /// Hops of warm-up that the user requested.
-    pub warm_up: Option<u64>,
-    /// True if single hops are timed at every visit.
-    pub single_hops: bool,
-    /// True if hardware counters are wanted.
-    pub counters: bool,
-    /// True if the translation of the measured pages is probed after the last round.
-    pub translation: bool,
-    /// The points that may be left out.
-    pub optional: Optional,
+with_constant! {
+    /// The number and length of visits to points.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Budget {
+        /// The memory of chains.
+        pub memory: Memory = Memory::Kept,
+        /// The kind of first pass.
+        pub pass: Pass = Pass::Short,
+        /// Minimum rounds before the confidence interval is evaluated.
+        pub rounds: usize = ROUNDS,
+        /// The same minimum if single visits are long, and minimum rounds of every point even when time is up.
+        pub fewest: usize = FEWEST_ROUNDS,
+        /// Maximum rounds of a point that does not become precise.
+        pub most: usize = MOST_ROUNDS,
+        /// Minimum batches of a round, if the user did not give their length.
+        pub batches: f64 = BATCHES,
+        /// Minimum hops of a point over all rounds.
+        pub hops: u64 = 0,
+        /// Minimum nanoseconds that the rounds of all points walk together.
+        pub walk_ns: f64 = WALK_NS,
+        /// Nanoseconds over which the first rounds of every point are spread, with pauses between them.
+        pub spread_ns: f64 = 0.0,
+        /// Nanoseconds beyond which a visit is long.
+        pub long_visit_ns: f64 = f64::INFINITY,
+        /// Maximum nanoseconds for a point, including its warm-up.
+        pub point_ns: f64 = 10e9,
+        /// True if a point is visited until its rounds show the latency while neighbours are quiet, however precise it is.
+        pub until_quiet: bool = false,
+        /// Latency of a load that no cache serves, from the search before the first round; infinite without a search.
+        pub looked_ns: f64 = f64::INFINITY,
+        /// Approximate nanoseconds from the start of the run to the end of the output.
+        pub whole_ns: f64 = f64::INFINITY,
+        /// Time of the engine's clock after which no visit begins.
+        pub until_ns: f64 = f64::INFINITY,
+        /// Hops in each visit over lines just written past the caches, which show the latency of a load that no cache
+        /// serves.
+        pub ahead: u64 = 0,
+        /// True if the first point is measured twice in turn, the second time in other memory.
+        pub twice: bool = false,
+        /// The number of points that are visited in every round and need an interval; those behind them are visited shortly, in
+        /// every second round.
+        pub steady: usize = usize::MAX,
+        /// The base page of the machine, if grouped chains lie beside random ones, so that memory and translation are told
+        /// apart.
+        pub split: Option<PageSize> = None,
+        /// True if the time limits also apply to a requested number of trials.
+        pub bounded: bool = false,
+        /// Time of the engine's clock by which points have intervals or are left out, if other runs share time and memory with
+        /// this one; infinite otherwise.
+        pub intervals_by_ns: f64 = f64::INFINITY,
+        /// The time for all points divided by their number.
+        pub share_ns: f64 = f64::INFINITY,
+        /// Maximum nanoseconds for other measurements after the visits.
+        pub after_ns: f64 = 0.0,
+        /// Minimum nanoseconds of the visits, even if placing memory took the time of the whole run; 0 if the user limited
+        /// that time.
+        pub least_ns: f64 = 0.0,
+        /// Number of loads that fill every cache.
+        pub trail: u64 = 0,
+        /// Maximum number of points that may be added while measuring.
+        pub more: usize = 0,
+        /// Number of rounds of a second each that the last point has in a row, after all other points.
+        pub held: usize = 0,
+        /// Nanoseconds of a visit that is a window alongside generators, or of generators; zero for other visits.
+        pub window_ns: f64 = 0.0,
+        /// Half width of the confidence interval to be reached, as a fraction of the median.
+        pub precision: f64 = 0.01,
+        /// Number of trials that the user requested.
+        pub trials: Option<u32> = None,
+        /// Hops of a trial that the user requested.
+        pub iters: Option<u64> = None,
+        /// Hops of warm-up that the user requested.
+        pub warm_up: Option<u64> = None,
+        /// True if single hops are timed at every visit.
+        pub single_hops: bool = false,
+        /// True if hardware counters are wanted.
+        pub counters: bool = false,
+        /// True if the translation of the measured pages is probed after the last round.
+        pub translation: bool = false,
+        /// The points that may be left out.
+        pub optional: Optional = Optional::Nothing,
+    }
+    /// The budget of one chain for each target, which stays as it is written, and ten seconds for each point.
+    pub const DEFAULT;
 }
 
 impl Budget {
-    /// The budget of one chain for each target, which stays as it is written, and ten seconds for each point.
-    pub const DEFAULT: Budget = Budget {
-        memory: Memory::Kept,
-        pass: Pass::Short,
-        rounds: ROUNDS,
-        fewest: FEWEST_ROUNDS,
-        most: MOST_ROUNDS,
-        batches: BATCHES,
-        hops: 0,
-        walk_ns: WALK_NS,
-        spread_ns: 0.0,
-        long_visit_ns: f64::INFINITY,
-        point_ns: 10e9,
-        until_quiet: false,
-        looked_ns: f64::INFINITY,
-        whole_ns: f64::INFINITY,
-        until_ns: f64::INFINITY,
-        ahead: 0,
-        twice: false,
-        steady: usize::MAX,
-        split: None,
-        bounded: false,
-        intervals_by_ns: f64::INFINITY,
-        share_ns: f64::INFINITY,
-        after_ns: 0.0,
-        least_ns: 0.0,
-        trail: 0,
-        more: 0,
-        held: 0,
-        window_ns: 0.0,
-        precision: 0.01,
-        trials: None,
-        iters: None,
-        warm_up: None,
-        single_hops: false,
-        counters: false,
-        translation: false,
-        optional: Optional::Nothing,
-    };
-
     /// Returns the default budget, changed by the options.
     pub fn new(options: &Options<'_>, machine: &Machine) -> Budget {
         let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());

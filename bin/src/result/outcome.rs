@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use latency_core::{Bytes, Estimate, Interval, ToReal, messages, model};
+use latency_core::{Bytes, Estimate, Interval, ToReal, messages, model, with_constant};
 
 use super::placed::{Placed, PlacedField};
 use super::point::{Point, Walk};
@@ -100,34 +100,28 @@ pub const LATENCIES: Range<f64> = 1e-6..1e12;
 /// Approximate number of deviations in half of a 95 % confidence interval over 15 rounds.
 const DEVIATIONS: f64 = 1.5;
 
-/// One point of a curve.
-#[derive(Clone, Copy, Debug)]
-pub struct Sample {
-    /// The working set.
-    pub size: Bytes,
-    /// The distance between nodes.
-    pub stride: Bytes,
-    /// The latency in nanoseconds.
-    pub nanoseconds: f64,
-    /// Its confidence interval.
-    pub interval: Option<Interval>,
-    /// The latency in core cycles, if it is known.
-    pub core_cycles: Option<f64>,
-    /// The median absolute deviation of rounds, relative to the latency, if it is known.
-    pub deviation: Option<f64>,
+with_constant! {
+    /// One point of a curve.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Sample {
+        /// The working set.
+        pub size: Bytes = Bytes(0),
+        /// The distance between nodes.
+        pub stride: Bytes = Bytes(64),
+        /// The latency in nanoseconds.
+        pub nanoseconds: f64 = f64::NAN,
+        /// Its confidence interval.
+        pub interval: Option<Interval> = None,
+        /// The latency in core cycles, if it is known.
+        pub core_cycles: Option<f64> = None,
+        /// The median absolute deviation of rounds, relative to the latency, if it is known.
+        pub deviation: Option<f64> = None,
+    }
+    /// A sample without values.
+    pub const EMPTY;
 }
 
 impl Sample {
-    /// A sample without values.
-    pub const EMPTY: Sample = Sample {
-        size: Bytes(0),
-        stride: Bytes(64),
-        nanoseconds: f64::NAN,
-        interval: None,
-        core_cycles: None,
-        deviation: None,
-    };
-
     /// Returns the sample of an outcome that has a value.
     pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
         let series = &outcome.result.as_ref().ok()?.series;

@@ -10,7 +10,7 @@ mod aarch64;
 mod x86_64;
 
 use latency_core::topology::{Files, files};
-use latency_core::{Bytes, CpuSet, Hertz, Text, worded};
+use latency_core::{Bytes, CpuSet, Hertz, Text, with_constant, worded};
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::identify;
@@ -89,56 +89,43 @@ worded! {
     }
 }
 
-/// The description of a processor, as read on one of its CPUs.
-#[derive(Clone, Copy, Debug)]
-pub struct Processor {
-    /// The name of the maker, such as `GenuineIntel`.
-    pub vendor: Text<16>,
-    /// The name of the processor or of the core.
-    pub brand: Text<64>,
-    /// Family, model and stepping; or implementer, part and revision.
-    pub signature: (u16, u16, u16),
-    /// Hardware, virtual machine or emulator.
-    pub platform: Platform,
-    /// The hypervisor's name; empty if there is none.
-    pub hypervisor: Text<16>,
-    /// The encryption of memory: what a guest is told by its processor, or what the kernel says of hardware. Empty if
-    /// none is known; firmware can encrypt without telling.
-    pub encryption: Text<32>,
-    /// True if the counter runs at one rate in all power states.
-    pub invariant_counter: bool,
-    /// The counter's frequency, if the processor or the hypervisor declares one.
-    pub declared_counter: Option<Hertz>,
-    /// True if the fence of a stamp is documented to wait for earlier instructions.
-    pub fence_promised: bool,
-    /// True if a data-dependent prefetcher can be switched off, and therefore exists.
-    pub data_dependent_prefetcher: bool,
-    /// Extensions that tell generations of cores apart.
-    pub extensions: Extensions,
-    /// The kind of this core, if the processor has several kinds.
-    pub core: Option<CoreKind>,
-    /// Data and unified caches by level.
-    pub caches: [Option<CacheClaim>; 4],
+with_constant! {
+    /// The description of a processor, as read on one of its CPUs.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Processor {
+        /// The name of the maker, such as `GenuineIntel`.
+        pub vendor: Text<16> = Text::EMPTY,
+        /// The name of the processor or of the core.
+        pub brand: Text<64> = Text::EMPTY,
+        /// Family, model and stepping; or implementer, part and revision.
+        pub signature: (u16, u16, u16) = (0, 0, 0),
+        /// Hardware, virtual machine or emulator.
+        pub platform: Platform = Platform::Hardware,
+        /// The hypervisor's name; empty if there is none.
+        pub hypervisor: Text<16> = Text::EMPTY,
+        /// The encryption of memory: what a guest is told by its processor, or what the kernel says of hardware. Empty if
+        /// none is known; firmware can encrypt without telling.
+        pub encryption: Text<32> = Text::EMPTY,
+        /// True if the counter runs at one rate in all power states.
+        pub invariant_counter: bool = false,
+        /// The counter's frequency, if the processor or the hypervisor declares one.
+        pub declared_counter: Option<Hertz> = None,
+        /// True if the fence of a stamp is documented to wait for earlier instructions.
+        pub fence_promised: bool = false,
+        /// True if a data-dependent prefetcher can be switched off, and therefore exists.
+        pub data_dependent_prefetcher: bool = false,
+        /// Extensions that tell generations of cores apart.
+        pub extensions: Extensions = Extensions(0),
+        /// The kind of this core, if the processor has several kinds.
+        pub core: Option<CoreKind> = None,
+        /// Data and unified caches by level.
+        pub caches: [Option<CacheClaim>; 4] = [None; 4],
+    }
+    /// The description before the processor is identified.
+    pub const UNKNOWN;
 }
 
 impl Processor {
-    /// The description before the processor is identified.
-    pub const UNKNOWN: Processor = Processor {
-        vendor: Text::EMPTY,
-        brand: Text::EMPTY,
-        signature: (0, 0, 0),
-        platform: Platform::Hardware,
-        hypervisor: Text::EMPTY,
-        encryption: Text::EMPTY,
-        invariant_counter: false,
-        declared_counter: None,
-        fence_promised: false,
-        data_dependent_prefetcher: false,
-        extensions: Extensions(0),
-        core: None,
-        caches: [None; 4],
-    };
-
     /// Returns the largest described cache.
     pub fn last_level_cache(&self) -> Option<CacheClaim> {
         self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
