@@ -288,7 +288,7 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
             let (Some(point), Some(state)) = (self.point(index), self.leading(index)) else { break };
             if state.done
                 || !wants(&state, share)
-                || self.beside().contains(&index) && (self.round + index) % 2 == 0
+                || self.beside().contains(&index) && (self.round + index).is_multiple_of(2)
             {
                 continue;
             }
