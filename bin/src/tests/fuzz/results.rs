@@ -90,7 +90,7 @@ fn well_ended(ended: &Ended, format: &str) -> TestCaseResult {
 fn formats() -> impl Strategy<Value = (&'static str, usize)> {
     let names: Vec<&'static str> = FORMATS
         .iter()
-        .filter(|format| format.purpose != Purpose::Attributes)
+        .filter(|format| !matches!(format.purpose, Purpose::Attributes | Purpose::Tests))
         .map(|format| format.name)
         .collect();
     (select(names), 1..200_usize)
