@@ -5,7 +5,7 @@
 //   x1   lines     exact number of lines to touch; zero is allowed
 //   x2   to        address of the first line of the copy; the copies and lb_stream_permuted use it
 //   x3   state     the value that the last call returned; see each family
-//   x4   field     lines to choose from; lb_stream_random and lb_stream_permuted use it
+//   x4   field     lines to choose from; lb_stream_whole16, lb_stream_random and lb_stream_permuted use it
 //   x0   returned  the state after these lines
 //   destroys x1 to x11, v0 to v5 and the flags; no stack, no calls
 //
@@ -48,6 +48,53 @@
 4:      mov     x0, x3
         ret
         lb_end  lb_stream_read
+
+// ---------------------------------------------------------------------------
+// Whole reads: every byte of each line. A cache delivers what is loaded: with 32
+// bytes of each line it would seem to deliver more than it does. The walk over the
+// field starts again within a call, since a pass over a small field lasts less than
+// a call.
+//
+//   field  number of lines of the field, at least one
+//   state  the place of the next line, below `field`
+//
+//   for each line:  load the line with the number `place`;  if (++place == field)  place = 0
+
+.macro lb_stream_line_of line
+        ldp     q0, q1, [x6, #\line * 64]
+        ldp     q2, q3, [x6, #\line * 64 + 32]
+.endm
+
+        lb_begin lb_stream_whole16, lb_stream
+        cbz     x1, 6f
+1:      sub     x5, x4, x3
+        cmp     x5, x1
+        csel    x5, x5, x1, lo          // lines until the field or the call ends
+        sub     x1, x1, x5
+        add     x6, x0, x3, lsl #6
+        add     x3, x3, x5
+        cmp     x3, x4
+        csel    x3, xzr, x3, eq
+        ands    x7, x5, #3              // lines that do not fill a block of four
+        b.eq    3f
+2:      lb_stream_line_of 0
+        add     x6, x6, #64
+        subs    x7, x7, #1
+        b.ne    2b
+3:      lsr     x5, x5, #2              // blocks of four
+        cbz     x5, 5f
+        .p2align 6
+4:      lb_stream_line_of 0
+        lb_stream_line_of 1
+        lb_stream_line_of 2
+        lb_stream_line_of 3
+        add     x6, x6, #4 * 64
+        subs    x5, x5, #1
+        b.ne    4b
+5:      cbnz    x1, 1b
+6:      mov     x0, x3
+        ret
+        lb_end  lb_stream_whole16
 
 // ---------------------------------------------------------------------------
 // Updates: every line is loaded, and one of every `every` lines is stored to.

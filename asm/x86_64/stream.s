@@ -5,14 +5,14 @@
 #   rsi  lines     exact number of lines to touch; zero is allowed
 #   rdx  to        address of the first line of the copy; the copies and lb_stream_permuted use it
 #   rcx  state     the value that the last call returned; see each family
-#   r8   field     lines to choose from; lb_stream_random and lb_stream_permuted use it
+#   r8   field     lines to choose from; lb_stream_whole, lb_stream_random and lb_stream_permuted use it
 #   rax  returned  the state after these lines
-#   destroys rcx, rdx, rsi, rdi, r8 to r11, xmm0 to xmm4 and the flags; no stack, no calls
+#   destroys rcx, rdx, rsi, rdi, r8 to r11, vectors 0 to 4 and the flags; no stack, no calls
 #
 # Lines follow each other in ascending order, unless the description of a family differs. Every store changes
 # the words that it overwrites, because some processors do not write back a line that a store has not changed.
-# Only SSE2 is used, because wider vectors lower the core's clock. A call for one line, which pacing makes,
-# skips the large loops.
+# Only SSE2 is used, because wider vectors lower the core's clock; whole reads alone use the widest vectors. A
+# call for one line, which pacing makes, skips the large loops.
 
 # Reads and updates load 16 bytes from each half of every line. Memory transfers
 # the whole line for any of these loads. Four loads would occupy entries of the
@@ -55,6 +55,72 @@
         jnz     3b
 4:      ret
         lb_end  lb_stream_read
+
+# ---------------------------------------------------------------------------
+# Whole reads: every byte of each line, by vectors of 16, 32 or 64 bytes. A cache
+# delivers what is loaded: with 32 bytes of each line it would seem to deliver more
+# than it does, and with narrow vectors it delivers less than it can. The walk over
+# the field starts again within a call, since a pass over a small field lasts less
+# than a call.
+#
+#   field  number of lines of the field, at least one
+#   state  the place of the next line, below `field`
+#
+#   for each line:  load the line with the number `place`;  if (++place == field)  place = 0
+
+.macro lb_stream_whole bytes, load, vector, cleanup:vararg
+        lb_begin lb_stream_whole\bytes, lb_stream
+        mov     rax, rcx
+        test    rsi, rsi
+        jz      6f
+1:      mov     r9, r8
+        sub     r9, rax
+        cmp     r9, rsi
+        cmova   r9, rsi                 # lines until the field or the call ends
+        sub     rsi, r9
+        mov     r10, rax
+        shl     r10, 6
+        add     r10, rdi
+        add     rax, r9
+        mov     ecx, 0
+        cmp     rax, r8
+        cmove   rax, rcx
+        mov     ecx, r9d
+        and     ecx, 3                  # lines that do not fill a block of four
+        jz      3f
+2:      lb_stream_line_of 0, \bytes, \load, \vector
+        add     r10, 64
+        dec     ecx
+        jnz     2b
+3:      shr     r9, 2                   # blocks of four
+        jz      5f
+        .p2align 6
+4:      lb_stream_line_of 0, \bytes, \load, \vector
+        lb_stream_line_of 1, \bytes, \load, \vector
+        lb_stream_line_of 2, \bytes, \load, \vector
+        lb_stream_line_of 3, \bytes, \load, \vector
+        add     r10, 4 * 64
+        dec     r9
+        jnz     4b
+5:      test    rsi, rsi
+        jnz     1b
+        \cleanup
+6:      ret
+        lb_end  lb_stream_whole\bytes
+.endm
+
+.macro lb_stream_line_of line, bytes, load, vector
+        .set    .Llb_stream_byte, 0
+        .rept   64 / \bytes
+        \load   \vector, [r10 + \line * 64 + .Llb_stream_byte]
+        .set    .Llb_stream_byte, .Llb_stream_byte + \bytes
+        .endr
+.endm
+
+# Upper halves of registers that stay in use would slow SSE instructions down later.
+lb_stream_whole 16, movdqa, xmm0
+lb_stream_whole 32, vmovdqa, ymm0, vzeroupper
+lb_stream_whole 64, vmovdqa64, zmm0, vzeroupper
 
 # ---------------------------------------------------------------------------
 # Updates: every line is loaded, and one of every `every` lines is stored to.

@@ -107,7 +107,7 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
             let route = |traffic: &Traffic, outcome: &Outcome<'_>| {
-                (traffic.kind.name, outcome.point.cpu, traffic.from, traffic.node)
+                (traffic.kind.name, traffic.subject, outcome.point.cpu, traffic.from, traffic.node)
             };
             route(&first, one) == route(&second, other)
         }

@@ -17,9 +17,9 @@ use crate::record::columns::{
     CLASS, CORES, EXPERIMENT, INITIATOR_NODE, KERNEL, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::result::{LoadParts, OrderName, Outcome, Point, Traffic, Undisturbed, Walk};
-use latency_core::Estimate;
-use latency_core::traffic::View;
+use crate::result::{LoadParts, OrderName, Outcome, Point, Traffic, TrafficSubject, Undisturbed, Walk};
+use latency_core::topology::Shared;
+use latency_core::{Estimate, Worded};
 use latency_report::document::{Attribute, MetricLabel, metrics};
 use latency_report::{Metric, Shown, ShownPart, Value};
 
@@ -105,7 +105,7 @@ fn samples(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown, wh
             let is_memory = split::is_memory(report.machine, outcome);
             parts(document, &labels, split::parts(outcome), is_memory);
         }
-        load(document, report, outcome, experiment);
+        load(document, outcome, experiment);
     }
 }
 
@@ -148,14 +148,13 @@ fn of_pair(report: &Report<'_, '_>, point: &Point, kind: &'static str) -> [Metri
 
 /// Emits the largest bandwidths between nodes. The bandwidth of one CPU does not represent its node.
 pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
-    let of_nodes = || groups.iter().filter(|_| report.options.view != View::Cores);
-    for group in of_nodes() {
+    for group in groups {
         let labels = of_pair(report, &group.point, group.traffic.kind.name);
         document.sample(&PEAK, &labels, group.best.map(|(_, rate)| rate.value).into());
         document.sample(&KNEE_CORES, &labels, group.knee().into());
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
-        for group in of_nodes().filter(|group| group.traffic.kind.name == kind) {
+        for group in groups.iter().filter(|group| group.traffic.kind.name == kind) {
             let Traffic { from, node, .. } = group.traffic;
             group.best.iter().for_each(|(_, rate)| document.attribute(attribute, (from, node), rate.value));
         }
@@ -265,9 +264,9 @@ fn parts(document: &mut Shown, labels: &[MetricLabel], parts: Option<LoadParts>,
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
-fn load(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>, experiment: &MetricLabel) {
+fn load(document: &mut Shown, outcome: &Outcome<'_>, experiment: &MetricLabel) {
     let point = &outcome.point;
-    let Some(&Traffic { kind, generators, rate: None, .. }) = point.walk.traffic() else { return };
+    let Some(&Traffic { kind, generators, subject, rate: None, .. }) = point.walk.traffic() else { return };
     let mut labels = Vec::from([experiment.clone()]);
     labels.extend(nodes(point));
     labels.push((TRAFFIC.name(), kind.name.into()));
@@ -281,9 +280,15 @@ fn load(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>, ex
         }
         _ => rate(outcome).map(|(_, rate)| rate.value),
     };
-    // CPUs that are measured one by one have one label more than the CPUs of a node together.
-    if report.options.view == View::Cores {
-        labels.push(("cpu", point.cpu.0.into()));
+    // CPUs that are measured one by one, last-level caches and working sets have more labels than the CPUs of a node
+    // together.
+    match subject {
+        TrafficSubject::Node => {}
+        TrafficSubject::Cpu(cpu) => labels.push(("cpu", cpu.0.into())),
+        TrafficSubject::LastLevelCache(cpu) => {
+            labels.extend([("cpu", cpu.0.into()), (CLASS.name(), Shared::L3.word().into())]);
+        }
+        TrafficSubject::WorkingSet(size) => labels.push((WORKING_SET.name(), size.0.into())),
     }
     document.sample(&BANDWIDTH, &labels, found.into());
 }

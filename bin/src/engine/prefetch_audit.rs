@@ -210,8 +210,10 @@ impl PairRatios {
 /// Warns about a ratio that differs from one if that affects a measured point: prefetched neighbours affect working
 /// sets below `kept`.
 fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: Bytes) {
-    let helped =
-        |outcome: &Outcome<'_>| outcome.point.stride < audit.line.times(SPARSE) && outcome.point.size < kept;
+    let has_chain = |outcome: &Outcome<'_>| !matches!(outcome.point.walk, Walk::Traffic(_));
+    let helped = |outcome: &Outcome<'_>| {
+        has_chain(outcome) && outcome.point.stride < audit.line.times(SPARSE) && outcome.point.size < kept
+    };
     if let Some(ratio) = off(&audit.random) {
         warnings.push(Warning::PrefetchAudit { ratio, line: audit.line, cause: SeenCause::Unseen });
     } else if let Some(ratio) = off(&audit.local).filter(|_| measured.iter().any(helped)) {

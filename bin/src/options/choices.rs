@@ -123,7 +123,8 @@ pub(super) const TRAFFIC_KINDS: ValueKind = kind(
     "LIST",
     "some of read, 3:1, 2:1, 1:1, nt-write, copy-nt, random, write, copy and read-stream, such as read,2:1",
 );
-pub(super) const VIEW: ValueKind = kind("nodes|mix|scaling|cores", "one of nodes, mix, scaling and cores");
+pub(super) const VIEW: ValueKind =
+    kind("nodes|mix|scaling|cores|size|caches", "one of nodes, mix, scaling, cores, size and caches");
 pub(super) const LOAD_FROM: ValueKind = kind("cpunode|memnode|all", "one of cpunode, memnode and all");
 pub(super) const NODE: ValueKind = kind("N", "the id of one node, such as 1");
 pub(super) const RATES: ValueKind = kind("LIST|auto", "auto, or rates such as 0,10,50%,max");

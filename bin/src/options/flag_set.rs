@@ -31,8 +31,10 @@ impl FlagSet {
     pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit).with(Counters);
     /// The memory of the pointer chase.
     pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
+    /// A range of working sets.
+    pub const RANGE: FlagSet = FlagSet::of(&[MinSize, MaxSize, PointsPerOctave]);
     /// The working sets of a curve.
-    pub const SIZES: FlagSet = FlagSet::of(&[MinSize, MaxSize, PointsPerOctave, Seed]);
+    pub const SIZES: FlagSet = FlagSet::RANGE.with(Seed);
     /// The chain through the working set.
     pub const CHAIN: FlagSet = FlagSet::of(&[Order, Stride, Kernel]);
     /// Kinds of traffic, and the CPUs that generate it.

@@ -296,8 +296,8 @@ flags! {
         default "read, or all with --view=mix" for loaded "read,2:1";
     View "view" Traffic,
         Value(&VIEW, |options, value| set(&mut options.view, values::choice(value))),
-        "compare nodes, traffic mixes, core counts, or single cores" for matrix "nodes, or cores: every core with the \
-         memory of its own node",
+        "compare nodes, traffic mixes, core counts, single cores, working sets, or last-level caches"
+        for matrix "nodes, or cores: every core with the memory of its own node",
         default "nodes";
     LoadCpus "load-cpus" Traffic COMMON,
         Value(&CPUS, |options, value| set_some(&mut options.load_cpus, values::ids(value))),

@@ -99,6 +99,11 @@ fn read<'a>(
         }
     }
     let is_checked = options.help.is_none() && !options.version;
+    let gave_range = options.given.intersection(FlagSet::RANGE) != FlagSet::EMPTY;
+    let has_views = options.experiment.descriptor.flags.contains(FlagId::View);
+    if gave_range && has_views && !options.given.contains(FlagId::View) {
+        options.view = View::Size;
+    }
     if asked_by_word && options.format != default {
         return Err(UsageError::HelpIsText { format: options.format });
     }
@@ -219,6 +224,17 @@ fn check<'a>(
     }
     if experiment.operands.sides && options.mark().is_none() && options.operands().len() > 2 {
         return Err(UsageError::NoSides { experiment });
+    }
+    // The range is that of one view of bandwidth.
+    let excludes = match options.view {
+        View::Size => options.size.map(|_| (FlagId::Size, ONE_SIZE)),
+        _ => Some((FlagId::View, "--view=size has a range of working sets")),
+    };
+    let excludes = excludes.filter(|(id, _)| options.given.contains(*id));
+    if let Some((id, reason)) = excludes
+        && let Some(second) = given().find(|flag| FlagSet::RANGE.contains(flag.id))
+    {
+        return Err(UsageError::Conflict { first: id.flag(), second, reason });
     }
     check_shape(options)?;
     check_load(options)?;

@@ -8,7 +8,7 @@ use super::sizes::{CACHES, LEAST_DEFAULT, check, whole_pages, within_half};
 use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Platform};
 use crate::options::{FlagId, Options};
-use crate::result::{Point, Traffic, Walk};
+use crate::result::{Point, Traffic, TrafficSubject, Walk};
 use crate::warning::{Warning, Warnings};
 use latency_core::traffic::{LoadFrom, PERMUTED_LINES, Threads};
 
@@ -40,6 +40,33 @@ pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSe
     }
 }
 
+/// Returns a CPU of each last-level cache whose CPUs generate from a node: the first. A CPU whose cache the kernel does not
+/// report has one for itself.
+pub fn last_level_caches(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
+    let mut seen = CpuSet::EMPTY;
+    let is_first = |cpu: &u32| seen.insert(machine.sharing.lowest(Shared::L3, *cpu));
+    measured(options, machine, from).iter().filter(is_first).collect()
+}
+
+/// Returns whether the CPUs that generate from a node have several last-level caches, and cores share one of them.
+pub fn have_several_caches(options: &Options<'_>, machine: &Machine, from: NodeId) -> bool {
+    let cores = machine.sharing.cores_of(&measured(options, machine, from));
+    (2..cores.len()).contains(&last_level_caches(options, machine, from).len())
+}
+
+/// Returns the CPUs whose bandwidth is measured by some traffic.
+pub fn measured_of(options: &Options<'_>, machine: &Machine, traffic: &Traffic) -> CpuSet {
+    let all = measured(options, machine, traffic.from);
+    let cache = |cpu| machine.sharing.lowest(Shared::L3, cpu);
+    match traffic.subject {
+        TrafficSubject::Cpu(cpu) => [cpu.0].into_iter().collect(),
+        TrafficSubject::LastLevelCache(first) => {
+            all.iter().filter(|cpu| cache(*cpu) == cache(first.0)).collect()
+        }
+        TrafficSubject::Node | TrafficSubject::WorkingSet(_) => all,
+    }
+}
+
 /// Returns the CPU of one of several generators. Generators are spread over all CPUs, because neighbours share a cache
 /// and a path to memory.
 pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
@@ -61,7 +88,7 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
     let (cpus, shared) = match point.walk {
         Walk::Loaded(_) => (cpus(options, machine, traffic.from), options.load_cpus.is_some()),
         _ => (
-            measured(options, machine, traffic.from),
+            measured_of(options, machine, traffic),
             options.load_cpus.is_some() || options.load_threads == Threads::All,
         ),
     };

@@ -11,7 +11,7 @@ use crate::analysis::load::share;
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
 use crate::options::{Options, Rate};
-use crate::result::{Point, Traffic, Walk, point};
+use crate::result::{Point, Traffic, TrafficSubject, Walk, point};
 use crate::warning::Warning;
 
 /// Number of levels that are added where latency has doubled.
@@ -94,6 +94,7 @@ fn curve<'a>(
     let mut traffic = Traffic {
         kind: &latency_core::traffic::KINDS[0],
         generators: 1,
+        subject: TrafficSubject::Node,
         from,
         node,
         footprint: Bytes(0),

@@ -2,13 +2,14 @@
 //! time.
 
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
-use latency_core::{CpuId, CpuSet, LineSize, NodeId, ToReal, math};
+use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, ToReal, math};
 
-use super::{EachPoint, Planning, Scope, generators, working_set};
+use super::sizes::check;
+use super::{EachPoint, Planning, Scope, curve, generators, working_set};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
-use crate::options::{Kinds, Options, UsageError};
-use crate::result::{Point, Traffic, Walk};
+use crate::options::{FlagId, Kinds, Options, UsageError};
+use crate::result::{Point, Traffic, TrafficSubject, Walk};
 use crate::warning::Warning;
 
 /// Seconds of a point, in enough rounds for an interval.
@@ -29,20 +30,35 @@ fn asked_kinds(options: &Options<'_>, machine: &Machine) -> Kinds {
 ///
 /// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`] and [`generators::footprint`].
 pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
-    let scope = Scope::resolve(planning)?;
+    let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     check_kinds(options, machine)?;
     let asked = generators::check_cpus(options, machine)?;
-    let mut initiators = scope.initiators;
     if let Some(node) = asked.filter(|_| options.cpu.is_none()) {
-        initiators = [node.0].into_iter().collect();
+        scope.initiators = [node.0].into_iter().collect();
     }
-    let nodes = options.view == View::Nodes;
+    let initiators = scope.initiators;
+    if options.view == View::Size {
+        return by_size(planning, &scope, each);
+    }
+    let nodes = matches!(options.view, View::Nodes | View::Caches);
     let pairs = initiators.len() * scope.targets.len();
     let kinds = asked_kinds(options, machine).iter().count();
     let affordable = math::whole(options.budget.0.real() / 1e12 * SHARE / POINT_S) as usize;
     // The full form has one, half and all of the cores for each kind, and a chain.
-    let brief = nodes && pairs * (3 * kinds + 1) > affordable;
+    let full = pairs * (3 * kinds + 1);
+    let brief = nodes && full > affordable;
+    let caches = |from| generators::last_level_caches(options, machine, NodeId(from)).len();
+    let of_caches = initiators.iter().map(caches).sum::<usize>() * scope.targets.len() * kinds;
+    // Without a request, last-level caches are measured where nodes have several, if there is time.
+    let by_cache = match options.view {
+        View::Nodes if options.given.contains(FlagId::View) || options.size.is_some() => false,
+        View::Nodes if full + of_caches > affordable => false,
+        View::Nodes => {
+            initiators.iter().any(|from| generators::have_several_caches(options, machine, NodeId(from)))
+        }
+        view => view == View::Caches,
+    };
     let most_pairs = if nodes { (affordable / kinds.max(1)).max(1) } else { usize::MAX };
     if nodes && pairs > most_pairs {
         planning
@@ -61,10 +77,20 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
             }
             begun += 1;
             let pair = PairPlan { from, to, targets: scope.targets.len(), line, brief };
-            pair.points(planning, &mut |point| {
+            let mut each = |point| {
                 made += 1;
                 each(point);
-            })?;
+            };
+            if options.view == View::Cores {
+                let cpus = generators::measured(options, machine, from);
+                pair.of_each(planning, &cpus, TrafficSubject::Cpu, &mut each)?;
+            } else {
+                pair.points(planning, &mut each)?;
+            }
+            if by_cache {
+                let firsts = generators::last_level_caches(options, machine, from);
+                pair.of_each(planning, &firsts, TrafficSubject::LastLevelCache, &mut each)?;
+            }
             // The other views are of one pair, except the view of each core.
             if !nodes {
                 break;
@@ -77,6 +103,54 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
     if made == 0 {
         return Err(Failure::NOTHING_TO_MEASURE);
     }
+    Ok(())
+}
+
+/// Passes the points of one pair of nodes by working set to `each`: for each size of the memory of a core, one core and
+/// all cores. All cores together have less memory than as many single ones where memory is short.
+///
+/// # Errors
+///
+/// The errors of [`Scope::pair`], [`curve::ends`], [`curve::sizes`] and [`generators::footprint_in_memory`].
+fn by_size<'a>(
+    planning: &mut Planning<'_, 'a>,
+    scope: &Scope,
+    each: EachPoint<'_>,
+) -> Result<(), Failure<'a>> {
+    let Planning { options, machine, .. } = *planning;
+    let (from, to) = scope.pair(options, machine)?;
+    let pair = PairPlan { from, to, targets: 1, line: machine.line, brief: false };
+    let cpu = generators::first(options, machine, from).ok_or(Failure::NOTHING_TO_MEASURE)?;
+    let like = Point::like(options, machine, [from, to], cpu, Bytes(0));
+    let cores = pair.most(planning, &like);
+    let (least, most) = match options.size {
+        Some(size) => {
+            check(options, machine, to, size)?;
+            (size, size)
+        }
+        None => curve::ends(planning, to)?,
+    };
+    // Powers of two are easily compared with other programs.
+    let least = if options.min_size.or(options.size).is_some() { least } else { Bytes(1 << least.0.ilog2()) };
+    let of_all = match options.size.or(options.max_size) {
+        Some(_) => generators::two_fifths(machine, (to, 1), most.times(u64::from(cores))),
+        None => {
+            let all = generators::measured(options, machine, from);
+            generators::footprint_in_memory(planning, &all, (to, 1))?
+        }
+    };
+    let kinds = asked_kinds(options, machine);
+    curve::sizes(options, machine, (least, most), 1, &mut |size| {
+        let fits = |generators: &u32| *generators == 1 || size.times(u64::from(*generators)) <= of_all;
+        for kind in kinds.iter().map(|kind| kind.whole(machine.processor.vector_bytes)) {
+            for generators in counts(View::Size, cores).filter(fits) {
+                let (subject, footprint) =
+                    (TrafficSubject::WorkingSet(size), size.times(u64::from(generators)));
+                let traffic = Traffic { footprint, subject, ..pair.traffic(kind, generators) };
+                each(Point { size: footprint, walk: Walk::Traffic(traffic), ..like });
+            }
+        }
+    })?;
     Ok(())
 }
 
@@ -119,28 +193,15 @@ impl PairPlan {
     fn points<'a>(&self, planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         let PairPlan { from, to, targets, brief, .. } = *self;
-        let cpus = generators::measured(options, machine, from);
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
         let like = Point::like(options, machine, [from, to], cpu, options.size.unwrap_or_default());
-        if options.size.is_none() && options.view != View::Cores && !brief {
+        if options.size.is_none() && !brief {
             each(Point { size: working_set(planning, to, targets)?, ..like });
         }
-        let kinds = asked_kinds(options, machine);
-        if options.view == View::Cores {
-            for kind in kinds.iter() {
-                for cpu in &cpus {
-                    let alone: CpuSet = [cpu].into_iter().collect();
-                    each(self.point(planning, &Point { cpu: CpuId(cpu), ..like }, &alone, kind, 1)?);
-                }
-            }
-            return Ok(());
-        }
-        // A CPU that the user gave comes first.
-        let most = generators::others(options, machine, &like, &self.traffic(&KINDS[0], 1)).len() as u32 + 1;
-        generators::warn_of_few(machine, most, planning.warnings);
-        for kind in kinds.iter() {
+        let most = self.most(planning, &like);
+        for kind in asked_kinds(options, machine).iter() {
             for count in counts(options.view, most).filter(|count| !brief || *count == most) {
-                each(self.point(planning, &like, &cpus, kind, count)?);
+                each(self.point(planning, &like, self.traffic(kind, count))?);
             }
         }
         Ok(())
@@ -148,27 +209,62 @@ impl PairPlan {
 
     fn traffic(&self, kind: &'static Kind, generators: u32) -> Traffic {
         let PairPlan { from, to: node, line, .. } = *self;
-        Traffic { kind, generators, from, node, footprint: Default::default(), line, rate: None }
+        let subject = TrafficSubject::Node;
+        Traffic { kind, generators, subject, from, node, footprint: Default::default(), line, rate: None }
+    }
+
+    /// Returns the maximum number of generators, and warns if there are few. A CPU that the user gave is the first.
+    fn most(&self, planning: &mut Planning<'_, '_>, like: &Point) -> u32 {
+        let Planning { options, machine, .. } = *planning;
+        let others = generators::others(options, machine, like, &self.traffic(&KINDS[0], 1));
+        let most = others.len() as u32 + 1;
+        generators::warn_of_few(machine, most, planning.warnings);
+        most
+    }
+
+    /// Passes the points of each subject to `each`, given the first CPUs of all.
+    fn of_each<'a>(
+        &self,
+        planning: &mut Planning<'_, 'a>,
+        firsts: &CpuSet,
+        subject: fn(CpuId) -> TrafficSubject,
+        each: EachPoint<'_>,
+    ) -> Result<(), Failure<'a>> {
+        let Planning { options, machine, .. } = *planning;
+        for kind in asked_kinds(options, machine).iter() {
+            for cpu in firsts.iter().map(CpuId) {
+                let like = Point::like(options, machine, [self.from, self.to], cpu, Bytes(0));
+                let mut traffic = Traffic { subject: subject(cpu), ..self.traffic(kind, 1) };
+                traffic.generators += generators::others(options, machine, &like, &traffic).len() as u32;
+                each(self.point(planning, &like, traffic)?);
+            }
+        }
+        Ok(())
     }
 
     fn point(
         &self,
         planning: &mut Planning<'_, '_>,
         like: &Point,
-        cpus: &CpuSet,
-        kind: &'static Kind,
-        count: u32,
+        mut traffic: Traffic,
     ) -> Result<Point, PlacementError<'static>> {
-        let footprint = generators::footprint(planning, cpus, (self.to, self.targets), count)?;
-        let traffic = Traffic { footprint, ..self.traffic(kind, count) };
+        let Planning { options, machine, .. } = *planning;
+        let cpus = generators::measured_of(options, machine, &traffic);
+        let footprint = generators::footprint(planning, &cpus, (self.to, self.targets), traffic.generators)?;
+        traffic.footprint = footprint;
+        if options.size.is_some_and(|size| !machine.reaches_memory(size)) {
+            traffic.kind = traffic.kind.whole(machine.processor.vector_bytes);
+        }
         Ok(Point { size: footprint, walk: Walk::Traffic(traffic), ..*like })
     }
 }
 
-/// Returns the numbers of generators of a view, up to `most`: one, half and all of them; or one and every doubling.
+/// Returns the numbers of generators of a view, up to `most`: one, half and all of them; one and every doubling; or one and
+/// all.
 fn counts(view: View, most: u32) -> impl Iterator<Item = u32> {
     let wanted = move |count: &u32| match view {
         View::Scaling => count.is_power_of_two() || *count == most,
+        View::Size => *count == 1 || *count == most,
         _ => *count == 1 || *count == most / 2 || *count == most,
     };
     (1..=most).filter(wanted)
@@ -186,5 +282,6 @@ mod tests {
         assert_eq!(counts(View::Nodes, 2), [1, 2]);
         assert_eq!(counts(View::Mix, 23), [1, 11, 23]);
         assert_eq!(counts(View::Scaling, 12), [1, 2, 4, 8, 12]);
+        assert_eq!(counts(View::Size, 12), [1, 12]);
     }
 }

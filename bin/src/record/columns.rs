@@ -59,7 +59,7 @@ columns! {
     INITIATOR_CPU Count "initiator_cpu" [17 "CPU"] "CPU that made the loads, or that sent the cache line first.";
     TARGET_CPU Count "target_cpu" [18 "CPU"] "CPU that replies, or that owns the cache lines; null without a second CPU.";
     THIRD_CPU Count "third_cpu" "CPU that shares the cache lines; null unless they are shared.";
-    WORKING_SET Bytes "working_set_bytes" [2 "working set"] "Working set, in bytes.";
+    WORKING_SET Bytes "working_set_bytes" [2 "working set"] "Working set, in bytes; for traffic by working set, the memory of each core.";
     STRIDE Bytes "stride_bytes" [3 "stride"] "Distance between lines, in bytes.";
     ORDER Word "walk_order" [4 "order"] "Order of the loads.";
     KERNEL Word "kernel" [5 "chase kernel"] "Chase kernel: `pointer` or `index`.";
@@ -79,7 +79,7 @@ columns! {
     LOAD_NODE Count "load_node" "NUMA node of the traffic's memory.";
     FOOTPRINT Count "footprint_bytes" "Memory of all generators together, in bytes.";
     OFFERED Real "offered_bytes_per_second" "Offered rate in bytes per second; null if unthrottled.";
-    CLASS Word "class" [19 "class"] "Nearest hardware that both CPUs share; `own` if initiator_cpu itself owns the lines; `single core` in rows of `matrix` that are of no pair of nodes.";
+    CLASS Word "class" [19 "class"] "Nearest hardware that both CPUs share, or all CPUs that generate traffic; `own` if initiator_cpu itself owns the lines; `single core` in rows of `matrix` that are of no pair of nodes.";
     METHOD Word "method" [20 "method"] "Method by which a CPU learns that it is its turn.";
     OP Word "op" [22 "access"] "Access to a cache line: a read, or an atomic addition of zero.";
     STATE Word "state" [23 "state"] "Coherence state of the line in the owner's cache.";

@@ -20,7 +20,8 @@ pub use extra::{
 pub use outcome::{Exclusion, Measurement, Outcome, Sample, core_clock, lack_core_clock};
 pub use placed::{Evidence, Means, PageCounts, Placed, PlacedField};
 pub use point::{
-    LineLevel, OrderName, OrderWords, Owned, PageKind, PageWords, PingPong, Point, Reach, Traffic, Walk,
+    LineLevel, OrderName, OrderWords, Owned, PageKind, PageWords, PingPong, Point, Reach, Traffic,
+    TrafficSubject, Walk,
 };
 pub use series::{
     ClockOffset, Counted, Counters, LoadParts, PairedRounds, PerLine, Round, RoundSeries, Software, Split,

@@ -132,6 +132,20 @@ impl LineLevel {
     }
 }
 
+/// The subject of a measurement of bandwidth: what its generators have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TrafficSubject {
+    /// The CPUs of a node, or those that the user gave, and memory.
+    #[default]
+    Node,
+    /// This CPU, and memory.
+    Cpu(CpuId),
+    /// The CPUs that share the last-level cache of this CPU, and memory.
+    LastLevelCache(CpuId),
+    /// A working set of this size for each generator, which a cache may hold.
+    WorkingSet(Bytes),
+}
+
 /// The work of generators.
 #[derive(Clone, Copy, Debug)]
 pub struct Traffic {
@@ -139,6 +153,8 @@ pub struct Traffic {
     pub kind: &'static Kind,
     /// The number of generators.
     pub generators: u32,
+    /// The subject of the measurement.
+    pub subject: TrafficSubject,
     /// The node with the generators' CPUs.
     pub from: NodeId,
     /// The node of the generators' memory.

@@ -28,6 +28,10 @@ const _: [fn() -> bool; 3] = [flushes, evicts, interrupt_mark_holds];
 const _: [fn(); 2] = [streams_done, set_interrupt_mark];
 const _: unsafe fn(&Line) = evict_line;
 
+// Reads of whole lines by vectors of 16, 32 and 64 bytes, and the bytes of the widest ones that may be executed.
+const _: [StreamRoutine; 3] = WHOLE_READS;
+const _: fn() -> u32 = vector_bytes;
+
 // Clocks.
 const _: fn() -> Option<Stamp> = Stamp::detect;
 const _: fn(Stamp) -> u64 = Stamp::start;

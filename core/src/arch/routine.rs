@@ -66,13 +66,14 @@ routines! {
     /// # Safety
     ///
     /// `from` is aligned to 64 bytes, and `lines` lines from there on can be read and written. For a copy, `to` and the
-    /// `lines` lines from there on fulfil the same conditions, and the two runs of lines do not overlap. Random and
-    /// permuted reads need `field` readable lines from `from`, at least one, for any value of `lines`. For permuted
-    /// reads, `field` is a power of two, at most 32,768, and `to` may be any address: lines from there on are only
-    /// prefetched. For updates, `state` is zero or a number that the same routine returned.
+    /// `lines` lines from there on fulfil the same conditions, and the two runs of lines do not overlap. Whole, random
+    /// and permuted reads need `field` readable lines from `from`, at least one, for any value of `lines`. For whole
+    /// reads, `state` is below `field`, and the processor and the kernel support vectors of the routine's bytes. For
+    /// permuted reads, `field` is a power of two, at most 32,768, and `to` may be any address: lines from there on are
+    /// only prefetched. For updates, `state` is zero or a number that the same routine returned.
     StreamRoutine fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64:
         lb_stream_read lb_stream_update3 lb_stream_update2 lb_stream_update1 lb_stream_write lb_stream_ntwrite
-        lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted;
+        lb_stream_copy lb_stream_copynt lb_stream_random lb_stream_permuted lb_stream_whole16;
 
     /// One side of an exchange: `(mine, theirs, count, stop, polls, delays)` to the number of round trips that were made.
     ///

@@ -183,6 +183,32 @@ fn random_reads_stay_in_their_field_and_reach_all_of_it() {
     assert!(memory.lines() == &before[..]);
 }
 
+/// Walks over fields next to an inaccessible page: a load outside of the field ends the test.
+#[test]
+fn whole_reads_go_around_in_their_field_and_count_their_places() {
+    let mut memory = Fenced::new();
+    fill(memory.lines());
+    let before: Vec<Line> = memory.lines().to_vec();
+    let base = memory.lines().as_mut_ptr().expose_provenance();
+    let executable = (arch::vector_bytes() / 16).ilog2() as usize;
+    for (routine, field) in arch::WHOLE_READS[..=executable]
+        .iter()
+        .flat_map(|one| [1, 2, 3, 5, 12, 252, 1024].map(|field| (*one, field)))
+    {
+        for first in [0, Fenced::LINES - field] {
+            for place in [0, field / 2, field - 1] {
+                for lines in [0, 1, 3, field - place, field, 3 * field + 2] {
+                    let arguments = [base + first * 64, lines, 0, place, field];
+                    // SAFETY: the field ends at the memory's last line or before it, and the vectors are executable.
+                    let (result, marks) = unsafe { call_marked(routine as usize, arguments) };
+                    assert_eq!((result, marks), ((place + lines) % field, MARKS), "{field} {place} {lines}");
+                }
+            }
+        }
+    }
+    assert!(memory.lines() == &before[..]);
+}
+
 /// Places the expected line next to an inaccessible page: a load from most other lines ends the test.
 #[test]
 fn permuted_reads_load_the_lines_of_their_model_and_no_other() {

@@ -149,7 +149,7 @@ impl Part<'_> {
             let at = self.at;
             let (from, end) = match kind.access {
                 Access::Permuted => block(at, length),
-                Access::Random => (0, length),
+                Access::Random | Access::Whole => (0, length),
                 _ => (at, length),
             };
             let field = end - from;
@@ -163,27 +163,29 @@ impl Part<'_> {
                 _ => (end, from + length),
             };
             let run = match kind.access {
-                Access::Random => left,
+                Access::Random | Access::Whole => left,
                 _ => left.min(stop - at),
             };
             let state = match kind.access {
                 Access::Counted => self.phase,
                 Access::Permuted => self.order | at as u64,
+                Access::Whole => at as u64,
                 _ => self.number,
             };
             let [from, to] = [from, to].map(|line| self.first.as_ptr().wrapping_add(line));
             // SAFETY: the `run` lines from `at` lie within the part; its lines can be read and written, and there is
             // no Rust reference to them. Copies go to the other half. Random reads choose among all lines of the
-            // part, for any `at`. Permuted reads choose among the lines of a block of the part, which has a power of
+            // part, for any `at`, and whole reads go around in it from `at`, with vectors that `Kind::whole` was told of. Permuted reads choose among the lines of a block of the part, which has a power of
             // two of lines; the lines that they prefetch need not exist. Updates have their own state, which is zero
             // at a change of the kind.
             let state = unsafe { (kind.routine)(from.cast(), run, to.cast(), state, field) };
             match kind.access {
                 Access::Counted => self.phase = state,
                 Access::Permuted => {}
+                Access::Whole => self.at = state as usize,
                 _ => self.number = state,
             }
-            if kind.access != Access::Random {
+            if !matches!(kind.access, Access::Random | Access::Whole) {
                 self.at += run;
                 if self.at == length {
                     self.at = 0;

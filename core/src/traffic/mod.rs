@@ -7,12 +7,12 @@
 pub mod field;
 pub mod pace;
 
-use self::Access::{Counted, Halves, Next, Permuted, Random};
+use self::Access::{Counted, Halves, Next, Permuted, Random, Whole};
 use self::Store::{Loaded, Past, Plain};
 use crate::arch::{
-    STREAM_EXACT, StreamRoutine, lb_stream_copy, lb_stream_copynt, lb_stream_ntwrite, lb_stream_permuted,
-    lb_stream_random, lb_stream_read, lb_stream_update1, lb_stream_update2, lb_stream_update3,
-    lb_stream_write,
+    STREAM_EXACT, StreamRoutine, WHOLE_READS, lb_stream_copy, lb_stream_copynt, lb_stream_ntwrite,
+    lb_stream_permuted, lb_stream_random, lb_stream_read, lb_stream_update1, lb_stream_update2,
+    lb_stream_update3, lb_stream_write,
 };
 use crate::units::{LINE, LineSize};
 use crate::worded;
@@ -62,6 +62,8 @@ enum Access {
     Random,
     /// The next line in the permuted order of a block; the state is the place in this order.
     Permuted,
+    /// The next line, as often around as the call lasts; the state is the place of the line.
+    Whole,
 }
 
 worded! {
@@ -129,6 +131,13 @@ pub static KINDS: [Kind; 11] = [
     kind("read", "every line is read", (true, 0), Loaded, Permuted, lb_stream_permuted),
 ];
 
+/// Reads of whole lines by vectors of 16, 32 and 64 bytes, under the name of the first kind: see [`Kind::whole`].
+static WHOLE: [Kind; 3] = [whole(WHOLE_READS[0]), whole(WHOLE_READS[1]), whole(WHOLE_READS[2])];
+
+const fn whole(routine: StreamRoutine) -> Kind {
+    kind("read", "every byte is read", (true, 0), Loaded, Whole, routine)
+}
+
 impl Kind {
     /// Returns the kinds that a user can choose, with each name once.
     pub fn named() -> impl Iterator<Item = &'static Kind> {
@@ -143,10 +152,27 @@ impl Kind {
         KINDS.iter().find(other).unwrap_or(self)
     }
 
+    /// Returns the kind of the same name that loads every byte of each line, by vectors of at most `vector_bytes`, or this
+    /// kind if there is none.
+    ///
+    /// Caches are measured with these kinds: they deliver what is loaded, and memory delivers whole lines.
+    pub fn whole(&'static self, vector_bytes: u32) -> &'static Kind {
+        let executable = vector_bytes.min(crate::arch::vector_bytes());
+        WHOLE
+            .get((executable / 16).max(1).ilog2() as usize)
+            .filter(|whole| whole.name == self.name)
+            .unwrap_or(self)
+    }
+
+    /// Returns whether the kind loads every byte of each line.
+    pub fn is_whole(&self) -> bool {
+        self.access == Whole
+    }
+
     /// Returns the order in which lines are touched.
     pub const fn pattern(&self) -> Pattern {
         match self.access {
-            Next | Counted | Halves => Pattern::Stream,
+            Next | Counted | Halves | Whole => Pattern::Stream,
             Random => Pattern::Random,
             Permuted => Pattern::Permuted,
         }
@@ -224,6 +250,10 @@ worded! {
         Scaling = "scaling",
         /// Each core alone.
         Cores = "cores",
+        /// One core and all cores of a node, by working set, through every level of the caches.
+        Size = "size",
+        /// The cores of each last-level cache.
+        Caches = "caches",
     }
 
     /// The hardware threads on which generators run.
@@ -279,6 +309,17 @@ mod tests {
                 _ => ("stream", "stream"),
             };
             assert_eq!((kind.pattern().word(), other.pattern().word()), expected, "{}", kind.name);
+        }
+    }
+
+    #[test]
+    fn only_reads_have_a_whole_kind_and_it_counts_the_same_bytes() {
+        for kind in Kind::named() {
+            for whole in [0, 16, 32, 64, 4096].map(|vector_bytes| kind.whole(vector_bytes)) {
+                assert_eq!(whole.is_whole(), kind.name == "read", "{}", kind.name);
+                assert_eq!((whole.name, whole.bytes(6)), (kind.name, kind.bytes(6)));
+                assert_eq!(whole.pattern(), kind.pattern(), "{}", kind.name);
+            }
         }
     }
 

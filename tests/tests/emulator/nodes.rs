@@ -123,3 +123,18 @@ fn a_processor_without_rdtscp() {
         assert_matrix(&uniform(2).cpu_model("qemu64").boot(&options(&MATRIX)), &[0, 1], &[0, 1]);
     });
 }
+
+#[test]
+fn the_cores_of_each_last_level_cache_have_a_row() {
+    in_guests("emulator::last_level_caches", || {
+        // The emulator describes the caches of a die as Intel does.
+        let dies = ["-smp", "4,sockets=1,dies=2,cores=2,threads=1"];
+        let machine = Machine::new(&[NodeSpec::new(4, 768)]).cpu_model("max,vendor=GenuineIntel");
+        let line = ["bandwidth", "--pages=4k", "--budget=10s", "--json"];
+        let document = machine.qemu_arguments(&dies).boot(&line).expect_json(0);
+        let rows = array(&document, "/rows").iter();
+        let rows = rows.filter(|row| row.get("class").is_some_and(|class| class == "same L3"));
+        let found: Vec<_> = rows.map(|row| (text(row, "/cpus"), number(row, "/cores"))).collect();
+        assert_eq!(found, [("0-1", 2), ("2-3", 2)], "{document:#}");
+    });
+}

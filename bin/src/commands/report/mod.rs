@@ -145,7 +145,7 @@ fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Resu
         let one = |nodes: &NodeSet| nodes.first().filter(|_| !nodes.is_all()).into_iter().collect();
         nodes.map(|nodes| if descriptor.attributes { nodes } else { one(&nodes) }).unwrap_or_default()
     };
-    let size = if descriptor.flags.contains(FlagId::MinSize) { FlagId::MaxSize } else { FlagId::Size };
+    let size = if descriptor.flags.contains(FlagId::Size) { FlagId::Size } else { FlagId::MaxSize };
     let cpu: &dyn fmt::Display = whole.cpu.as_ref().map_or(&"first", |cpu| cpu);
     let targets = nodes(whole.memnode);
     let memory: &dyn fmt::Display = if whole.local { &"local" } else { &targets };

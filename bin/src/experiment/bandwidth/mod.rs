@@ -1,5 +1,6 @@
 //! Bandwidth: bytes per second that several cores move at a time.
 
+mod sizes;
 mod tables;
 pub(super) mod view;
 
@@ -12,6 +13,7 @@ use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::{Budget, generators, traffic};
 use crate::result::Point;
+use latency_core::traffic::View;
 
 /// Bytes per second between nodes, by kind of traffic and by number of cores.
 pub const BANDWIDTH: Experiment = Experiment {
@@ -19,12 +21,15 @@ pub const BANDWIDTH: Experiment = Experiment {
         name: "bandwidth",
         summary: "bandwidth from node to node, one core and all cores",
         details: "Bandwidth in GB/s (10^9 bytes) from every node to every memory, with all cores of a node, half \
-                  of them and one. --view=mix compares traffic mixes, --view=scaling core counts, and \
-                  --view=cores single cores. --cpu measures that CPU alone; with --load-cpus or --load-threads it \
-                  is the first of those CPUs. --size is the memory of each core; if it fits in a cache, the cache \
-                  bandwidth is measured, and reads load 32 bytes of each line.",
+                  of them and one, and with the cores of each last-level cache where a node has several. \
+                  --view=mix compares traffic mixes, --view=scaling core counts, --view=cores single cores, and \
+                  --view=caches the cores of each last-level cache, with the memory of every node. --view=size \
+                  shows one core and all cores of a node by working set, through every level of the caches. --cpu \
+                  measures that CPU alone; with --load-cpus or --load-threads it is the first of those CPUs. \
+                  --size is the memory of each core; if a cache holds it, the bandwidth of the cache is measured.",
         flags: FlagSet::PLACEMENT
-            .union(FlagSet::WORKING_SET)
+            .union(FlagSet::SIZES)
+            .with(FlagId::Size)
             .union(FlagSet::GENERATORS)
             .union(FlagSet::WINDOWS)
             .with(FlagId::View),
@@ -58,7 +63,7 @@ pub fn measure<'a>(
         pacing: options.pacing,
         burst: options.burst.map(u32::from),
         is_fixed: options.load_cpus.is_some(),
-        is_sized: options.size.is_some(),
+        is_sized: options.size.is_some() || options.view == View::Size,
     };
     measure_with_generators(session, points, budget, style, visits)
 }

@@ -3,14 +3,15 @@
 
 use alloc::vec::Vec;
 
-use latency_core::traffic::View;
-use latency_core::{Estimate, plural};
+use latency_core::traffic::{Kind, View};
+use latency_core::{CpuSet, Estimate, plural};
 
 use super::super::matrix::Grid;
 use crate::analysis::traffic::{TrafficGroup, local_and_remote, rate, shares};
 use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes, headline, percent};
+use crate::plan::generators;
 use crate::result::{Outcome, Traffic, Walk};
 use latency_report::chart::vector;
 use latency_report::{
@@ -26,12 +27,9 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
     let view = report.options.view;
     let pair = |group: &TrafficGroup<'_, '_>| (group.traffic.from, group.traffic.node);
     let pairs = groups.iter().any(|group| Some(pair(group)) != groups.first().map(pair));
-    let grid = view == View::Nodes && pairs;
+    let grid = matches!(view, View::Nodes | View::Caches) && pairs;
     if grid {
         grids(document, report, groups);
-    }
-    if view == View::Cores {
-        return by_cpu(document, groups);
     }
     let several = groups.len() > 1 && view != View::Scaling;
     if several {
@@ -42,7 +40,9 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
         };
         by_kind(document, groups, pairs, level);
     }
-    by_count(document, groups, pairs, if several { Level::Verbose } else { Level::Quiet });
+    if !groups.is_empty() {
+        by_count(document, groups, pairs, if several { Level::Verbose } else { Level::Quiet });
+    }
 }
 
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
@@ -118,21 +118,39 @@ fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, 
     });
 }
 
-/// Shows a row for each CPU on its own.
-fn by_cpu(document: &mut Shown, groups: &[TrafficGroup<'_, '_>]) {
-    document.tabulate("", Level::Quiet, 1, &|table| {
-        table.texts(&["traffic", "node", "CPU", "GB/s", "95% CI"]);
+/// Shows a row for the CPUs of each group: of a last-level cache, or one.
+pub fn by_cpus(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+    if groups.is_empty() {
+        return;
+    }
+    document.tabulate("", Level::Quiet, 2, &|table| {
+        table.texts(&["from -> to", "CPUs", "GB/s", "95% CI", "per core"]);
         for group in groups {
-            for (_, found) in &group.rates {
-                table.row();
-                name(table, false, group);
-                table.show(&group.point.initiator);
-                table.show(&group.point.cpu);
-                allocated(table, group, Some(*found));
-                table.show(&Half(Some(*found)));
-            }
+            let rate = group.best.map(|(_, rate)| rate);
+            table.row();
+            name(table, true, group);
+            table.show(&cpus(report, group));
+            allocated(table, group, rate);
+            table.show(&Half(rate));
+            table.show(&Gigabytes(
+                rate.map_or(f64::NAN, |rate| rate.value / f64::from(group.traffic.generators)),
+            ));
         }
     });
+}
+
+/// Returns the accesses of a kind of traffic, in words.
+pub fn accesses(kind: &Kind) -> &'static str {
+    match (shares(kind).read, shares(kind).written) {
+        (_, 0.0) => "reads",
+        (0.0, _) => "writes",
+        _ => "reads and writes",
+    }
+}
+
+/// Returns the CPUs that generate the traffic of a group.
+pub fn cpus(report: &Report<'_, '_>, group: &TrafficGroup<'_, '_>) -> CpuSet {
+    generators::generating(report.options, report.machine, &group.point, &group.traffic)
 }
 
 /// Pushes the name of a row: the kind, and the nodes if there are several pairs.
@@ -158,7 +176,7 @@ fn allocated(table: &mut ShownTable, group: &TrafficGroup<'_, '_>, rate: Option<
 /// Shows the picture of a view. A terminal gets only the picture of bandwidth by number of cores.
 pub fn picture(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
     match report.options.view {
-        View::Nodes => matrix(document, report, groups),
+        View::Nodes | View::Caches => matrix(document, report, groups),
         view => document.draw(Picture::Chart(chart(report)), view == View::Scaling),
     }
 }

@@ -4,10 +4,11 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use latency_core::topology::Shared;
 use latency_core::traffic::{Kind, Threads, View};
-use latency_core::{CpuSet, Estimate, NodeId, ToReal, Worded, math, plural};
+use latency_core::{CpuSet, Estimate, NodeId, ToReal, Worded, math, plural, sort_by};
 
-use super::tables;
+use super::{sizes, tables};
 use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, rate, shares};
 use crate::describe::columns::{self, RowOrigin};
@@ -18,41 +19,69 @@ use crate::machine::Platform;
 use crate::plan::budget::TRAFFIC_WINDOW_NS;
 use crate::plan::generators;
 use crate::record::members::READ_BANDWIDTH;
-use crate::result::{Outcome, Traffic, Walk};
+use crate::result::{Outcome, Traffic, TrafficSubject, Walk};
 use latency_report::chart::vector;
 use latency_report::document::members;
 use latency_report::{Role, Shown};
 
 /// The conclusions from all traffic.
 struct BandwidthView<'r, 'a> {
+    /// The groups of nodes.
     groups: Vec<TrafficGroup<'r, 'a>>,
+    /// The groups of single CPUs, of last-level caches, or of working sets.
+    others: Vec<TrafficGroup<'r, 'a>>,
     /// The node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes per
     /// second.
     with_peak: Option<(NodeId, Estimate, u64)>,
 }
 
 impl<'r, 'a> BandwidthView<'r, 'a> {
-    /// Returns the groups with the smallest and the largest rate, if there are several.
-    fn extremes(&self) -> Option<[&TrafficGroup<'r, 'a>; 2]> {
-        let rate = |group: &TrafficGroup<'_, '_>| group.best.map(|(_, rate)| rate.value);
-        let all = || self.groups.iter().filter(|group| group.best.is_some());
-        let least = all().reduce(|least, group| if rate(group) < rate(least) { group } else { least })?;
-        let most = all().reduce(|most, group| if rate(group) > rate(most) { group } else { most })?;
-        (all().count() > 1).then_some([least, most])
+    /// Returns all groups.
+    fn all(&self) -> impl Iterator<Item = &TrafficGroup<'r, 'a>> {
+        self.groups.iter().chain(&self.others)
     }
+}
+
+/// Returns the groups with the smallest and the largest rate, if there are several.
+fn extremes<'g, 'r: 'g, 'a: 'g>(
+    groups: impl Iterator<Item = &'g TrafficGroup<'r, 'a>>,
+) -> Option<[&'g TrafficGroup<'r, 'a>; 2]> {
+    let mut all = vector(groups.filter(|group| group.best.is_some()));
+    sort_by(&mut all, |one, other| {
+        let rate = |group: &TrafficGroup<'_, '_>| group.best.map_or(0.0, |(_, rate)| rate.value);
+        rate(one).total_cmp(&rate(other))
+    });
+    match all[..] {
+        [least, .., most] => Some([least, most]),
+        _ => None,
+    }
+}
+
+/// Returns the smallest and the largest rate, with words for each group.
+fn spread(ends: [&TrafficGroup<'_, '_>; 2], words: &dyn Fn(&TrafficGroup<'_, '_>) -> String) -> String {
+    let [least, most] =
+        ends.map(|group| format!("{} GB/s ({})", gigabytes(group.best.map(|(_, rate)| rate)), words(group)));
+    format!("{least} to {most}")
 }
 
 /// Describes all traffic.
 pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
-    let groups = groups(report.outcomes);
-    let view = &BandwidthView { with_peak: with_peak(report, &groups), groups };
+    let is_of_node = |group: &TrafficGroup<'_, '_>| group.traffic.subject == TrafficSubject::Node;
+    let (groups, others): (Vec<_>, Vec<_>) = groups(report.outcomes).into_iter().partition(is_of_node);
+    let view = &BandwidthView { with_peak: with_peak(report, &groups), groups, others };
     metrics::traffic(&mut parts.metrics, report, &view.groups);
-    summary(&mut parts.summary, &view.groups, view.with_peak.map(|(_, _, peak)| peak));
-    rows(&mut parts.rows, &mut parts.data, report, &view.groups);
-    answer(&mut parts.answer, report, view);
-    tables::present(&mut parts.evidence, report, &view.groups);
-    tables::picture(&mut parts.evidence, report, &view.groups);
-    conditions(&mut parts.evidence, report, &view.groups);
+    summary(&mut parts.summary, view, view.with_peak.map(|(_, _, peak)| peak));
+    rows(&mut parts.rows, &mut parts.data, report, view);
+    if report.options.view == View::Size {
+        sizes::answer(&mut parts.answer, report);
+        sizes::present(&mut parts.evidence, report);
+    } else {
+        answer(&mut parts.answer, report, view);
+        tables::present(&mut parts.evidence, report, &view.groups);
+        tables::by_cpus(&mut parts.evidence, report, &view.others);
+        tables::picture(&mut parts.evidence, report, &view.groups);
+    }
+    conditions(&mut parts.evidence, report, view);
 }
 
 fn cores(count: u32) -> String {
@@ -77,36 +106,30 @@ fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
 
 /// Writes the answer: a line for each pair, the bandwidth of all cores and of a single core, and the conclusions.
 fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
-    if report.options.view != View::Cores {
-        view.groups.iter().for_each(|group| line(document, group));
-    }
-    let first = view.groups.iter().find_map(|group| Some((group, group.best?)));
+    view.groups.iter().for_each(|group| line(document, group));
+    let of_cpus = report.options.view == View::Cores;
+    let groups = if of_cpus { &view.others } else { &view.groups };
+    let first = groups.iter().find_map(|group| Some((group, group.best?)));
     let rate = match &first {
         Some((group, (_, best))) if is_of_socket(report, &group.traffic) => Some(best.value),
         _ => None,
     };
     // A guest has a part of the socket's cores, so its rate is another quantity.
     let is_hardware = report.machine.processor.platform == Platform::Hardware;
-    let extremes = view.extremes();
+    let extremes = extremes(groups.iter());
     let most = extremes.map(|[_, most]| most).or(first.map(|(group, _)| group));
     if let Some((_, peak)) = most.and_then(|group| group.best) {
         let quantity = rate.filter(|_| is_hardware).map(|_| quantity::READ_OF_NODE);
         trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
     }
-    if let (View::Cores, Some([least, most])) = (report.options.view, extremes) {
-        document.answer(format_args!(
-            "Single CPUs: {low} GB/s (CPU {cpu}, {kind}) to {high} GB/s (CPU {other}, {another}).",
-            low = gigabytes(least.of_one()),
-            cpu = least.point.cpu,
-            kind = least.traffic.kind.name,
-            high = gigabytes(most.of_one()),
-            other = most.point.cpu,
-            another = most.traffic.kind.name
-        ));
+    if let Some(ends) = extremes.filter(|_| of_cpus) {
+        let cpu =
+            |group: &TrafficGroup<'_, '_>| format!("CPU {}, {}", group.point.cpu, group.traffic.kind.name);
+        document.answer(format_args!("Single CPUs: {}.", spread(ends, &cpu)));
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
         let Traffic { from, node, kind, .. } = group.traffic;
-        let (accesses, through) = (accesses(kind), method::through(report.warnings.side_cache(node)));
+        let (accesses, through) = (tables::accesses(kind), method::through(report.warnings.side_cache(node)));
         let accesses = match report.options.size {
             Some(size) => format!("{accesses} within {size} per core"),
             None if from == node => format!("local {accesses}{through}"),
@@ -130,18 +153,10 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_
     findings(document, report, view);
 }
 
-fn accesses(kind: &Kind) -> &'static str {
-    match (shares(kind).read, shares(kind).written) {
-        (_, 0.0) => "reads",
-        (0.0, _) => "writes",
-        _ => "reads and writes",
-    }
-}
-
 /// Returns the node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes
 /// per second. A single core, or a cache, has another limit.
 fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) -> Option<(NodeId, Estimate, u64)> {
-    if report.options.view == View::Cores || report.options.size.is_some() {
+    if report.options.size.is_some() {
         return None;
     }
     let known = groups.iter().filter(|group| report.warnings.side_cache(group.traffic.node).is_none());
@@ -154,8 +169,7 @@ fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) -> Option
 
 /// Returns whether figures are published for a group: local reads by all cores of a node that is not a part of a socket.
 fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Traffic) -> bool {
-    let is_whole = report.options.view != View::Cores && report.options.size.is_none();
-    is_whole && from == node && kind.name == "read" && !report.machine.divides_packages()
+    report.options.size.is_none() && from == node && kind.name == "read" && !report.machine.divides_packages()
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
@@ -169,14 +183,15 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView
             local = Gigabytes(local)
         ));
     }
-    if let (View::Mix, Some([least, most])) = (view, found.extremes()) {
-        document.finding(format_args!(
-            "Traffic mixes: {} GB/s ({}) to {} GB/s ({}).",
-            gigabytes(least.best.map(|(_, rate)| rate)),
-            least.traffic.kind.name,
-            gigabytes(most.best.map(|(_, rate)| rate)),
-            most.traffic.kind.name
-        ));
+    let is_local = |group: &&TrafficGroup<'_, '_>| group.traffic.from == group.traffic.node;
+    let local = found.others.iter().filter(is_local).filter(|_| view != View::Cores);
+    if let Some(ends) = extremes(local) {
+        let cpus = |group: &TrafficGroup<'_, '_>| format!("CPUs {}", tables::cpus(report, group));
+        document.finding(format_args!("Cores of one L3, local memory: {}.", spread(ends, &cpus)));
+    }
+    if let (View::Mix, Some(ends)) = (view, extremes(found.groups.iter())) {
+        let kind = |group: &TrafficGroup<'_, '_>| group.traffic.kind.name.into();
+        document.finding(format_args!("Traffic mixes: {}.", spread(ends, &kind)));
     }
     if let Some((node, rate, peak)) = found.with_peak
         && let Some(dimms) = &report.machine.dimms
@@ -204,18 +219,18 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView
 }
 
 /// Describes the CPUs, the memory and the method.
-fn conditions(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+fn conditions(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {
         cpus.insert(point.cpu.0);
-        if let Some(traffic) = point.walk.traffic().filter(|_| report.options.view != View::Cores) {
+        if let Some(traffic) = point.walk.traffic() {
             cpus = cpus.union(&generators::generating(report.options, report.machine, point, traffic));
         }
     }
     method::processor(document, report, &cpus);
     dimms::line(document, report.machine, Role::Provenance("DIMMs"));
     method::memory_of(document, report, &|point| matches!(point.walk, Walk::Traffic(_)));
-    let random = groups.iter().any(|group| group.traffic.kind.name == "random");
+    let random = view.all().any(|group| group.traffic.kind.name == "random");
     let threads = match (report.options.load_cpus, report.options.load_threads) {
         (Some(_), _) => "CPU",
         (None, Threads::One) => "core",
@@ -228,21 +243,22 @@ fn conditions(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGr
         report.machine.line.bytes().0,
         if random { " (except \"random\")" } else { "" },
         method::optional(report.regions, |memory, out| write!(out, "; {}", method::regions(memory)[1])),
-        if groups.iter().any(|group| group.latency_ns.is_some()) {
+        if view.all().any(|group| group.latency_ns.is_some()) {
             "; lines in flight: lines read per core within one memory latency (Little's law)"
         } else {
             ""
         },
-        if groups.iter().any(|group| shares(group.traffic.kind).owned > 0.0) {
+        if view.all().any(|group| shares(group.traffic.kind).owned > 0.0) {
             "; in parentheses: including possible read-for-ownership traffic"
         } else {
             ""
         },
-        if report.options.size.is_some() {
-            "; reads load 32 bytes of each line, so a cache may deliver fewer bytes than counted"
-        } else {
-            ""
-        }
+        method::optional(
+            view.all()
+                .any(|group| group.traffic.kind.is_whole())
+                .then_some(report.machine.processor.vector_bytes),
+            |bytes, out| write!(out, "; reads load every byte, in vectors of {bytes} bytes")
+        )
     ));
 }
 
@@ -255,9 +271,12 @@ members! {
 }
 
 /// Describes the largest rates of all groups.
-fn summary(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], dimm_peak: Option<u64>) {
+fn summary(document: &mut Shown, view: &BandwidthView<'_, '_>, dimm_peak: Option<u64>) {
     let most = |rate: fn(&TrafficGroup<'_, '_>) -> Option<Estimate>, share: fn(&Kind) -> f64| {
-        let rates = groups.iter().filter_map(|group| {
+        // The rates of working sets are those of caches.
+        let in_memory =
+            |group: &&TrafficGroup<'_, '_>| !matches!(group.traffic.subject, TrafficSubject::WorkingSet(_));
+        let rates = view.all().filter(in_memory).filter_map(|group| {
             let share = share(group.traffic.kind);
             Some(rate(group)?.scaled(share)).filter(|_| share > 0.0)
         });
@@ -269,9 +288,9 @@ fn summary(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], dimm_peak: Opt
 }
 
 /// Describes all traffic as rows, then the latencies without load, and the evidence for all of them.
-fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
     let origin = RowOrigin::of(report);
-    for group in groups {
+    for group in view.all() {
         for outcome in group.outcomes {
             origin.row(rows, &mut |document| traffic_row(document, report, group, outcome));
         }
@@ -280,7 +299,7 @@ fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, groups: &[T
     for outcome in idle.clone() {
         origin.row(rows, &mut |document| point::row(document, report, outcome));
     }
-    point::evidence_of(data, &vector(groups.iter().flat_map(|group| group.outcomes).chain(idle)));
+    point::evidence_of(data, &vector(view.all().flat_map(|group| group.outcomes).chain(idle)));
 }
 
 /// Describes a rate of one kind of traffic, and the rates of the lines that it reads and writes.
@@ -311,6 +330,11 @@ fn traffic_row(
     let (Some(traffic), point) = (outcome.point.walk.traffic(), &outcome.point) else { return };
     point::route(document, point);
     kind_members(document, traffic, traffic.generators);
+    match traffic.subject {
+        TrafficSubject::Node | TrafficSubject::Cpu(_) => {}
+        TrafficSubject::LastLevelCache(_) => document.put(&columns::CLASS, Shared::L3.word()),
+        TrafficSubject::WorkingSet(size) => document.put(&columns::WORKING_SET, size),
+    }
     document.show(&columns::CPUS, &generators::generating(report.options, report.machine, point, traffic));
     document.show(&columns::PAGES_ASKED, &point.pages);
     let found = rate(outcome).map(|(_, rate)| rate);

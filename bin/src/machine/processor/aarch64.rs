@@ -137,6 +137,7 @@ pub fn described(files: &impl Files, cpu: CpuId, answers: Answers) -> Processor 
         fence_promised: true,
         data_dependent_prefetcher: false,
         extensions: Extensions(0),
+        vector_bytes: latency_core::arch::vector_bytes(),
         core: kind(files, cpu),
         caches: [None; 4],
     }

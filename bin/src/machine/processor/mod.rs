@@ -116,6 +116,8 @@ with_constant! {
         pub data_dependent_prefetcher: bool = false,
         /// Extensions that tell generations of cores apart.
         pub extensions: Extensions = Extensions(0),
+        /// Bytes of the widest vectors whose loads may be executed.
+        pub vector_bytes: u32 = 16,
         /// The kind of this core, if the processor has several kinds.
         pub core: Option<CoreKind> = None,
         /// Data and unified caches by level.

@@ -35,6 +35,7 @@ pub fn identify(files: &impl Files, _: CpuId) -> Processor {
         fence_promised: vendor.as_str() == "GenuineIntel" || amd_fence_promised(),
         data_dependent_prefetcher: data_dependent_prefetcher(&cpuid),
         extensions: extensions(&cpuid),
+        vector_bytes: latency_core::arch::vector_bytes(),
         core: core_kind(&cpuid),
         caches: caches(&cpuid),
     }

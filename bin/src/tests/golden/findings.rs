@@ -450,6 +450,7 @@ fn machine(scene: &Scene) -> Box<Machine> {
         fence_promised: true,
         data_dependent_prefetcher: false,
         extensions: Extensions(0),
+        vector_bytes: 16,
         core: machine.kind_of(CpuId(0)).or((scene.machine == "cxl-memory").then_some(CoreKind::Performance)),
         caches: [None; 4],
     };

@@ -17,6 +17,7 @@ use latency_report::Audience;
 
 const ONE: &str = "one-node";
 const TWO: &str = "two-sockets";
+const CACHES: &str = "several-caches";
 const FOUR: &str = "four-nodes";
 const SMALL: &str = "two-small-sockets";
 const CXL: &str = "cxl-memory";
@@ -173,6 +174,10 @@ const WIDE: &[Row] = &[
     ("curve-known-virtual", TEXT, ONE, "curve --pages=4k", &[Known, Virtual]),
     ("bandwidth-cores", BOTH, ONE, "bandwidth --view=cores", &[Imprecise, Disturbed]),
     ("bandwidth-in-cache", BOTH, FOUR, "bandwidth --size=32K --cpunode=0 --memnode=0", &[]),
+    ("bandwidth-size", &["txt", "json", "csv", "svg", "prom"], ONE, "bandwidth --view=size", &[]),
+    ("bandwidth-size-kinds", TEXT, TWO, "bandwidth --view=size --traffic=read,write --verbose", &[]),
+    ("bandwidth-caches", &["txt", "json", "prom"], CACHES, "bandwidth", &[]),
+    ("bandwidth-view-caches", TEXT, CACHES, "bandwidth --view=caches --cpunode=0 --verbose", &[]),
     ("bandwidth-interrupted", BOTH, TWO, "bandwidth", &[Interrupted]),
     ("bandwidth-one-core", BOTH, ONE, "bandwidth --load-cpus=1 --cpu=1", &[FewRounds, Virtual]),
     ("bandwidth-threads-refused", TEXT, FOUR, "bandwidth --view=scaling --cpunode=0", &[Threads]),

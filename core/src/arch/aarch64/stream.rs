@@ -5,7 +5,7 @@
 //! STNP and DC CIVAC are part of every processor, and Linux lets programs execute DC CIVAC
 //! (SCTLR_EL1.UCI). A line is written through the only reference to it.
 
-use crate::arch::Line;
+use crate::arch::{Line, StreamRoutine, lb_stream_whole16};
 use crate::units::{Bytes, LineSize};
 use core::arch::aarch64::{uint64x2_t, vld1q_u64};
 use core::arch::asm;
@@ -16,6 +16,14 @@ pub const STREAM_EXACT: bool = false;
 
 /// False: [`stream_line`] may leave lines in a cache, so they have to be evicted.
 pub const STREAMS_BYPASS: bool = false;
+
+/// Reads of whole lines: NEON has vectors of 16 bytes alone.
+pub(crate) const WHOLE_READS: [StreamRoutine; 3] = [lb_stream_whole16; 3];
+
+/// Returns the bytes of a vector of NEON.
+pub const fn vector_bytes() -> u32 {
+    16
+}
 
 /// Returns the size of the shortest line of all data caches, by CTR_EL0.DminLine; [`LineSize::LEAST`] if that is shorter.
 pub fn shortest_line() -> LineSize {

@@ -21,6 +21,7 @@ pub use cores::*;
 pub use interrupt::*;
 pub use stream::*;
 pub use timing::*;
+pub use vectors::vector_bytes;
 
 pub use super::x86_64_words::WORDS;
 

@@ -5,7 +5,7 @@
 //! SSE2 is part of x86-64; a line is written through the only reference to it. CLFLUSHOPT is
 //! executed only where CPUID reported the instruction.
 
-use crate::arch::Line;
+use crate::arch::{Line, StreamRoutine, lb_stream_whole16};
 use crate::units::LineSize;
 use core::arch::x86_64::{__cpuid, __cpuid_count, __m128i, _mm_set_epi64x, _mm_sfence, _mm_stream_si128};
 
@@ -18,6 +18,14 @@ pub const STREAM_EXACT: bool = true;
 ///
 /// If this is false, the processor may ignore the hint in the store, and lines have to be evicted.
 pub const STREAMS_BYPASS: bool = true;
+
+routines! {
+    fn(from: *mut u8, lines: usize, to: *mut u8, state: u64, field: usize) -> u64:
+        lb_stream_whole32 lb_stream_whole64;
+}
+
+/// Reads of whole lines by vectors of SSE2, AVX and AVX-512.
+pub(crate) const WHOLE_READS: [StreamRoutine; 3] = [lb_stream_whole16, lb_stream_whole32, lb_stream_whole64];
 
 /// Returns the size of the shortest line of all data caches, which is 64 bytes in every processor.
 pub const fn shortest_line() -> LineSize {

@@ -54,21 +54,40 @@ pub(crate) fn are_present() -> bool {
     answer == true.into()
 }
 
-/// Returns true if the processor has AVX2 and XCR0 shows that the kernel saves XMM and YMM state (Intel SDM vol. 1,
-/// 14.7.1).
+/// Returns true if the processor has AVX2 and POPCNT, and the kernel saves the state of AVX.
 fn is_present() -> bool {
-    const POPCNT_OSXSAVE_AVX: u32 = 1 << 23 | 1 << 27 | 1 << 28;
-    if __cpuid(0).eax < 7 || __cpuid(1).ecx & POPCNT_OSXSAVE_AVX != POPCNT_OSXSAVE_AVX {
-        return false;
-    }
+    const POPCNT: u32 = 1 << 23;
+    const AVX2: u32 = 1 << 5;
+    vector_bytes() > 16 && __cpuid(1).ecx & POPCNT != 0 && extensions() & AVX2 != 0
+}
+
+/// Returns the extensions of leaf 7 (EBX), or none without that leaf.
+fn extensions() -> u32 {
+    if __cpuid(0).eax < 7 { 0 } else { __cpuid_count(7, 0).ebx }
+}
+
+/// Returns the bytes of the widest vectors whose loads may be executed: 16, 32 with AVX, and 64 with AVX-512, if XCR0 shows
+/// that the kernel saves their state (Intel SDM vol. 1, 14.3 and 15.2).
+pub fn vector_bytes() -> u32 {
+    const OSXSAVE_AVX: u32 = 1 << 27 | 1 << 28;
+    const AVX512F: u32 = 1 << 16;
+    // Bits of XCR0 for XMM and YMM, and with the masks and the ZMM registers.
+    const YMM: u64 = 0x06;
+    const ZMM: u64 = 0xe6;
     #[target_feature(enable = "xsave")]
     fn saved_state() -> u64 {
         // SAFETY: register 0 exists wherever XGETBV does.
         unsafe { _xgetbv(0) }
     }
+    if __cpuid(1).ecx & OSXSAVE_AVX != OSXSAVE_AVX {
+        return 16;
+    }
     // SAFETY: OSXSAVE shows that XGETBV exists and is enabled.
-    let saved = unsafe { saved_state() };
-    saved & 6 == 6 && __cpuid_count(7, 0).ebx & (1 << 5) != 0
+    match unsafe { saved_state() } {
+        saved if saved & ZMM == ZMM && extensions() & AVX512F != 0 => 64,
+        saved if saved & YMM == YMM => 32,
+        _ => 16,
+    }
 }
 
 #[inline]

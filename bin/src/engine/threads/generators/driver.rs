@@ -327,7 +327,7 @@ fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
 mod tests {
     use super::*;
     use crate::engine::placement::made_up;
-    use crate::result::Walk;
+    use crate::result::{TrafficSubject, Walk};
     use latency_core::arch::Line;
     use latency_core::{Bytes, LINE, LineSize, PageSize, Pages};
     use std::vec;
@@ -349,8 +349,16 @@ mod tests {
         let timer = Timer::Kernel(crate::result::KernelClock { step_ns: 1, overhead_ns: 1 });
         let generators = Generators::new(&shared, &[], style, timer, (0, None), None);
         let (node, kind) = (NodeId(0), Kind::parse("write").unwrap());
-        let traffic =
-            Traffic { kind, generators: 1, from: node, node, footprint, line: LineSize::LEAST, rate: None };
+        let traffic = Traffic {
+            kind,
+            generators: 1,
+            subject: TrafficSubject::Node,
+            from: node,
+            node,
+            footprint,
+            line: LineSize::LEAST,
+            rate: None,
+        };
         let point = Point {
             initiator: node,
             cpu: latency_core::units::CpuId(0),

@@ -19,7 +19,7 @@ use crate::engine::schedule::walks;
 use crate::engine::seam::Walkable;
 use crate::engine::{prefetch_audit, stopwatch};
 use crate::plan::Budget;
-use crate::result::{Distribution, Point, Timer, Traffic, Walk};
+use crate::result::{Distribution, Point, Timer, Traffic, TrafficSubject, Walk};
 use crate::words::{AARCH64, speak};
 
 fn point(bytes: u64) -> Point {
@@ -226,6 +226,7 @@ fn gaps_between_bursts_span_some_steps() {
     let traffic = Traffic {
         kind: read,
         generators: 1,
+        subject: TrafficSubject::Node,
         from: node,
         node,
         footprint: Bytes(1 << 30),
