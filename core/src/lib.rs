@@ -113,7 +113,7 @@ pub use math::ToReal;
 pub use rng::Pcg32;
 pub use sort::{best, sort_by, sort_by_key};
 pub use stats::{Estimate, Interval, Side, Summary};
-pub use text::{Text, joined, plural};
+pub use text::{Text, plural};
 pub use units::{
     Bytes, CpuId, Hertz, LINE, LineSize, NodeId, PageSize, PageSizes, PageSource, Pages, Picoseconds, Ticks,
 };

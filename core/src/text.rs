@@ -165,21 +165,6 @@ pub const fn steers(character: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..)
 }
 
-/// Displays a list: `first` is written before the first element, and `next` before each other element.
-pub fn joined<'s, D: fmt::Display, I: Iterator<Item = D> + Clone>(
-    first: &'s str,
-    next: &'s str,
-    things: I,
-) -> impl fmt::Display + use<'s, D, I> {
-    fmt::from_fn(move |out| {
-        let mut before = first;
-        things.clone().try_for_each(|thing| {
-            out.write_str(core::mem::replace(&mut before, next))?;
-            thing.fmt(out)
-        })
-    })
-}
-
 /// Returns the ending of a noun for this count: `s`, or nothing for one.
 pub fn plural<T: PartialEq + From<u8>>(count: T) -> &'static str {
     if count == T::from(1) { "" } else { "s" }

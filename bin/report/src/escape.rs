@@ -5,7 +5,7 @@
 use alloc::string::String;
 use core::fmt::{self, Display, Write};
 
-use latency_core::joined;
+use super::lists::joined;
 use latency_core::text::steers;
 
 /// A function that writes one character of a text, and escapes it if it would be taken for markup.

@@ -22,6 +22,7 @@ pub mod html;
 pub mod hwloc;
 pub mod json;
 pub mod labels;
+pub mod lists;
 pub mod markdown;
 pub mod plot;
 pub mod prometheus;

@@ -12,15 +12,15 @@ pub mod show;
 #[cfg(test)]
 pub use fleet::tests as fleet_tests;
 
-use core::fmt::{self, Display};
-
-use latency_core::joined;
+use alloc::string::String;
+use core::fmt::Display;
 
 use crate::describe::CommandRun;
 use crate::describe::output::Columns;
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use latency_report::Shown;
+use latency_report::lists::joined;
 
 /// The result of a command.
 pub struct CommandResult<'a> {
@@ -72,16 +72,10 @@ impl Command {
 }
 
 /// Shows up to `most` of `count` items, separated by commas, and the number of further items.
-fn listed<D: Display, I: Iterator<Item = D> + Clone>(
-    most: usize,
-    count: usize,
-    things: I,
-) -> impl Display + use<D, I> {
-    fmt::from_fn(move |out| {
-        joined("", ", ", things.clone().take(most)).fmt(out)?;
-        match count.saturating_sub(most) {
-            0 => Ok(()),
-            more => write!(out, " and {more} more"),
-        }
-    })
+fn listed(most: usize, count: usize, things: impl Iterator<Item: Display>) -> String {
+    let all = joined("", ", ", things.take(most));
+    match count.saturating_sub(most) {
+        0 => all,
+        more => format!("{all} and {more} more"),
+    }
 }

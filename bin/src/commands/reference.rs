@@ -1,7 +1,7 @@
 //! Published figures of processors, with their sources. Nothing is measured.
 use alloc::vec::Vec;
 
-use latency_core::{joined, plural};
+use latency_core::plural;
 
 use super::{Command, CommandResult};
 use crate::analysis::reference::{PublishedRow, contradiction, figures, is_called, is_of};
@@ -13,6 +13,7 @@ use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, Operands, Options};
 use latency_report::chart::vector;
 use latency_report::document::fields;
+use latency_report::lists::joined;
 use latency_report::{Field, Part, Role, Shown};
 
 /// The maximum number of words to search for.

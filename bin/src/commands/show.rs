@@ -5,7 +5,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use latency_core::joined;
 
 use super::report::pictures::picture;
 use super::report::saved::{FILE, File, RESULTS, heading, read, read_into, rows, worst};
@@ -21,6 +20,7 @@ use crate::record::row::differing;
 use crate::saved::{self, Saved};
 use latency_report::chart::vector;
 use latency_report::document::{MetricLabel, fields};
+use latency_report::lists::joined;
 use latency_report::stored::{self, Restored};
 use latency_report::{Level, Part, Purpose, Role, Shown, Value};
 

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt::{self, Display};
 
-use latency_core::{Bytes, Worded, joined, plural};
+use latency_core::{Bytes, Worded, plural};
 
 use super::rates::optional;
 use super::time::Day;
@@ -21,6 +21,7 @@ use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
 use crate::words::words;
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{Digits, PageRole, Part, Role, Shown, Value};
 
 fields! {

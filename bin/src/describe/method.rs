@@ -14,9 +14,10 @@ use crate::result::{
 };
 use crate::warning::SPARSE;
 use crate::words::words;
-use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, joined, plural};
+use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, plural};
 use latency_report::document::{fields, members};
 use latency_report::figures::Seconds;
+use latency_report::lists::joined;
 use latency_report::{Digits, Part, Role, Shown};
 
 pub use super::rates::optional;

@@ -4,8 +4,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use latency_report::chart::vector;
+use latency_report::lists::joined;
 
-use latency_core::{Estimate, Worded, joined};
+use latency_core::{Estimate, Worded};
 
 use super::rates::{confidence, headline, optional};
 use super::{Report, reference};

@@ -2,8 +2,7 @@
 
 use alloc::string::String;
 use core::mem;
-
-use latency_core::joined;
+use latency_report::lists::joined;
 
 use latency_sys::arguments::Arguments;
 

@@ -2,10 +2,11 @@
 
 use latency_core::host::Bound;
 use latency_core::{
-    Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Picoseconds, ToReal, joined, messages, plural,
+    Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Picoseconds, ToReal, messages, plural,
 };
 
 use latency_report::Digits;
+use latency_report::lists::joined;
 use latency_sys::Errno;
 
 /// Maximum step of a counter that times single loads, in nanoseconds: percentiles of longer steps would be those of the

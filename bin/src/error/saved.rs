@@ -3,9 +3,10 @@
 use core::fmt;
 
 use latency_core::text::split;
-use latency_core::{Bytes, Pages, Text, joined, messages};
+use latency_core::{Bytes, Pages, Text, messages};
 
 use crate::options::tokens::Escaped;
+use latency_report::lists::joined;
 use latency_sys::Errno;
 
 /// A defect of a file, and its line.

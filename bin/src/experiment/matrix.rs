@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use latency_core::arch::{Cycles, WORDS};
 use latency_core::chain::Order;
 use latency_core::traffic::View;
-use latency_core::{Estimate, NodeId, NodeSet, joined};
+use latency_core::{Estimate, NodeId, NodeSet};
 
 use super::own_cores::{self, UNLIKE_CORES};
 use super::{Experiment, gathered};
@@ -31,6 +31,7 @@ use crate::words::words;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::figures::Figure;
+use latency_report::lists::joined;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
     Shown, Unit,

@@ -6,7 +6,7 @@ use latency_core::arch::Signature;
 
 use latency_core::host::{Cache, Power, Throttle};
 use latency_core::topology::{NodeKind, Source};
-use latency_core::{Bytes, LineSize, NodeId, PageSize, Text, ToReal, Trimmed, Worded, joined, plural};
+use latency_core::{Bytes, LineSize, NodeId, PageSize, Text, ToReal, Trimmed, Worded, plural};
 
 use super::Experiment;
 use crate::analysis::reference::contradiction;
@@ -22,6 +22,7 @@ use crate::warning::Warning;
 use crate::words::words;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{Level, Part, Role, Shown};
 use latency_sys::Table;
 

@@ -1,9 +1,10 @@
 //! Errors of the command line, each with its message.
 
-use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, joined, messages};
+use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, messages};
 
 use super::tokens::Escaped;
 use super::{Descriptor, FLAGS, Flag, FlagId, MAX_OPERANDS, MOST_OUTPUTS, ValueError, ValueKind};
+use latency_report::lists::joined;
 use latency_report::{Format, Purpose};
 
 messages! {

@@ -3,7 +3,6 @@
 use core::fmt::{self, Display, Write};
 
 use latency_core::arch::ARCHITECTURE;
-use latency_core::joined;
 
 use super::Descriptor;
 use super::bits::FlagSet;
@@ -11,6 +10,7 @@ use super::choices::Help;
 use super::error::UsageError;
 use super::flags::{FLAGS, Flag, FlagId, FlagText, GROUPS, Group};
 use latency_report::figures::width;
+use latency_report::lists::joined;
 use latency_report::{Format, Wrap};
 
 /// Maximum width of a help text in columns, which every terminal has.

@@ -10,11 +10,12 @@ use latency_core::chain::WINDOWS;
 use latency_core::cpulist::ListError;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::traffic::KINDS;
-use latency_core::{Bytes, CpuId, IdSet, PageSize, Pages, Picoseconds, Worded, joined, messages};
+use latency_core::{Bytes, CpuId, IdSet, PageSize, Pages, Picoseconds, Worded, messages};
 
 use super::choices::{Kinds, Rate};
 use super::tokens::Escaped;
 use latency_report::Format;
+use latency_report::lists::joined;
 
 messages! {
     /// The reason for refusing a value. `Display` writes the reason without the value.

@@ -7,11 +7,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
-use latency_core::{Bytes, joined};
+use latency_core::Bytes;
 
 use super::row::span;
 use crate::machine::processor::Extensions;
 use crate::machine::{CoreKind, Platform, Processor};
+use latency_report::lists::joined;
 
 /// The cores of each maker, from the oldest to the newest, one a line: the name, behind `small` for efficiency cores, and
 /// none for all other models of a family; the family and the models, which are hexadecimal; the size of L1 and the sizes

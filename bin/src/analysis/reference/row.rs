@@ -6,10 +6,11 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
-use latency_core::{Trimmed, joined};
+use latency_core::Trimmed;
 
 use super::quantity::PublishedQuantity;
 use latency_report::chart::vector;
+use latency_report::lists::joined;
 
 /// Figures of one quantity, in one range.
 #[derive(Clone, Copy, Debug)]

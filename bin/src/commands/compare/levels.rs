@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use latency_core::{Worded, joined};
+use latency_core::Worded;
 
 use crate::analysis::side_by_side::{ComparedLevel, Follows, Levels};
 use crate::record::columns::{ColumnSet, STRIDE, WORKING_SET};
@@ -11,6 +11,7 @@ use crate::record::row::Row;
 use crate::saved::Saved;
 use latency_report::chart::vector;
 use latency_report::document::{self, fields, members};
+use latency_report::lists::joined;
 use latency_report::{Part, Shown};
 
 fields! {

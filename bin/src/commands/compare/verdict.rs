@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use latency_core::{Trimmed, joined, plural};
+use latency_core::{Trimmed, plural};
 
 use super::points::SideValue;
 use super::view::{ComparisonView, Differs, TRUST};
@@ -11,6 +11,7 @@ use crate::commands::listed;
 use crate::record::columns::{INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{ByPercent, Part, Shown};
 
 fields! {

@@ -5,8 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use latency_core::Text;
 use latency_core::math::exp;
-use latency_core::{Text, joined};
 
 use crate::analysis::comparison::significance::HALF;
 use crate::analysis::comparison::{CURVE, Comparison, DifferingPart, PointPair, median};
@@ -19,6 +19,7 @@ use crate::saved::alike::{self, IDENTITY, PAGES, TABLE, TEXTS, VERIFIED, WHOLE, 
 use crate::saved::conditions::CONDITIONS;
 use crate::saved::{self, Saved};
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{Part, Role, Shown};
 
 /// The detectable difference above which a comparison is useless, because it would miss differences that matter.

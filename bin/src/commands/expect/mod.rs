@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
-use latency_core::{Estimate, Interval, joined};
+use latency_core::{Estimate, Interval};
 
 use super::report::saved::{self, File, read};
 use super::{Command, CommandResult, show};
@@ -30,6 +30,7 @@ use crate::result::{PageKind, PageWords};
 use crate::saved::{Saved, tlb};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{Digits, Level, Part, Role, Shown};
 
 /// The `expect` command.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use latency_core::math::ln;
-use latency_core::{ToReal, joined, sort_by, sort_by_key};
+use latency_core::{ToReal, sort_by, sort_by_key};
 
 use super::association::JudgedHost;
 use super::names::Name;
@@ -15,6 +15,7 @@ use crate::analysis::norm::{FEWEST, Norm, Quantity};
 use crate::record::columns::WORKING_SET;
 use crate::saved::alike::{self, TABLE, Under, VERIFIED, WHOLE, YES, alike};
 use latency_report::chart::vector;
+use latency_report::lists::joined;
 
 /// The index that means "faster than usual" in place of a condition.
 pub const FASTER: usize = TABLE.len();

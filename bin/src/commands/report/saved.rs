@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::slice;
 
-use latency_core::{Estimate, Text, joined, plural};
+use latency_core::{Estimate, Text, plural};
 
 use super::pictures::{self, SEVERAL, unit, value};
 use crate::analysis::cause::LikelyCause;
@@ -25,6 +25,7 @@ use crate::record::row::{Row, differing};
 use crate::saved::{self, Saved};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{Digits, Level, PageRole, Part, Purpose, Role, Shown};
 
 fields! {

@@ -6,7 +6,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use latency_core::{Pages, Worded, joined, sort_by_key};
+use latency_core::{Pages, Worded, sort_by_key};
 
 use super::saved::how_to_get_the_page;
 use super::{Came, SECTIONS, Section};
@@ -21,6 +21,7 @@ use crate::result::{Measurement, Outcome, PageWords, Point};
 use crate::warning::{Warning, Warnings};
 use latency_report::chart::vector;
 use latency_report::document::field;
+use latency_report::lists::joined;
 use latency_report::{Field, Level, PageRole, Part, Role, Shown};
 use latency_sys::arguments::Arguments;
 

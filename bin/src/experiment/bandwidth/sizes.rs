@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use latency_core::topology::Shared;
 use latency_core::traffic::Kind;
-use latency_core::{Bytes, Estimate, ToReal, joined, plural};
+use latency_core::{Bytes, Estimate, ToReal, plural};
 
 use super::tables::accesses;
 use crate::analysis::traffic::rate;
@@ -13,6 +13,7 @@ use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes};
 use crate::describe::{Report, trust};
 use crate::plan::{generators, sizes};
 use crate::result::{Point, Traffic, TrafficSubject};
+use latency_report::lists::joined;
 use latency_report::{Axis, Chart, ChartPoint, Level, Mark, Picture, Scale, Series, Shown, Unit};
 
 /// The highest level of caches that is looked for.

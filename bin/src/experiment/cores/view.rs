@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use latency_core::cores::{Choice, Method, Walk as Access};
 use latency_core::math::floor;
 use latency_core::topology::Shared;
-use latency_core::{CpuId, CpuSet, ToReal, Worded, joined, plural, sort_by_key};
+use latency_core::{CpuId, CpuSet, ToReal, Worded, plural, sort_by_key};
 
 use super::super::matrix;
 use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
@@ -15,6 +15,7 @@ use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
 use crate::result::{LineLevel, Outcome, Owned, PerLine};
 use latency_report::chart::{MatrixGroup, vector};
+use latency_report::lists::joined;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Matrix, Picture, Role, Scale, Series, Shown, Unit,
 };

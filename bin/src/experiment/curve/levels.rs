@@ -5,12 +5,13 @@ use core::fmt::Display;
 
 use latency_core::model::edge::EdgeError;
 use latency_core::model::{Fit, FitError};
-use latency_core::{Bytes, Estimate, Interval, ToReal, joined, math};
+use latency_core::{Bytes, Estimate, Interval, ToReal, math};
 
 use crate::analysis::caches::{Agreement, Cache};
 use crate::analysis::curve::Analysis;
 use crate::describe::method::optional;
 use crate::describe::split::tlb_entries;
+use latency_report::lists::joined;
 use latency_report::{Digits, Level, Role, Shown, ShownTable};
 
 /// Rounds a size to three significant digits: beyond 1 KiB a fitted size is not exact to a byte.

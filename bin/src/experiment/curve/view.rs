@@ -4,13 +4,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::{Bytes, Estimate, Interval, ToReal, joined};
+use latency_core::{Bytes, Estimate, Interval, ToReal};
 
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::{method, split};
 use crate::result::{LoadParts, Sample};
 use latency_report::chart::{MarkKind, vector};
+use latency_report::lists::joined;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Picture, Role, Scale, Series, Shown, Unit,
 };

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::traffic::pace::Pacing;
-use latency_core::{Bytes, Estimate, Interval, Trimmed, Worded, joined, math, plural};
+use latency_core::{Bytes, Estimate, Interval, Trimmed, Worded, math, plural};
 
 use super::super::bandwidth::view::{kind_members, rate_members};
 use crate::analysis::load::{KNEES, LoadLevel, Queue, Verdict};
@@ -19,6 +19,7 @@ use crate::record::members::{CURVES, IDLE, PEAK_BANDWIDTH};
 use crate::result::{PlacedField, Traffic};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{Digits, Level, Part, Role, Shown};
 
 fields! {

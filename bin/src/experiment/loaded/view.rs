@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use latency_core::{NodeId, best, joined, plural, sort_by};
+use latency_core::{NodeId, best, plural, sort_by};
 
 use super::levels;
 use crate::analysis::load::{LoadLevel, Verdict};
@@ -15,6 +15,7 @@ use crate::describe::{self, Report, ReportParts, method, metrics, trust};
 use crate::result::PageWords;
 use crate::warning::Warning;
 use latency_report::chart::vector;
+use latency_report::lists::joined;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Mark, Picture, Role, Scale, Series, Shown, Unit,
 };

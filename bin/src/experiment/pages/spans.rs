@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use latency_core::{Bytes, Estimate, Pages, ToReal, joined};
+use latency_core::{Bytes, Estimate, Pages, ToReal};
 
 use crate::analysis::claims::{Claim, Claims};
 use crate::analysis::tlb::{TlbEnd, TlbLevels, at, cost, of_kind, of_spans};
@@ -17,6 +17,7 @@ use crate::result::extra::{ENTRY, FEWEST_PAGES, WARM_UP};
 use crate::result::{PageWords, SpanPoint, SpanSeries, core_clock};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
+use latency_report::lists::joined;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
 };

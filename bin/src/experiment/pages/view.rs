@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::chain::Order;
-use latency_core::{Bytes, Estimate, Interval, Pages, Side, ToReal, joined, math};
+use latency_core::{Bytes, Estimate, Interval, Pages, Side, ToReal, math};
 
 use super::spans::{self, Spans, by_kind};
 use crate::analysis::translation::{
@@ -19,6 +19,7 @@ use crate::result::extra::ENTRY;
 use crate::result::{Exclusion, OrderName, Outcome, PageKind, PageWords};
 use latency_report::chart::vector;
 use latency_report::document::members;
+use latency_report::lists::joined;
 use latency_report::{Axis, Chart, ChartPoint, Digits, Level, Role, Scale, Shown, ShownTable, Unit};
 
 members! {
