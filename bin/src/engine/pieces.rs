@@ -54,7 +54,7 @@ impl<'a> Pieces<'a> {
     ) -> Result<Pieces<'a>, Failure<'a>> {
         let memory = budget.memory;
         let mine = || points.iter().filter(|point| is_mine(point));
-        let regions = Regions::of(memory, &mut mine().flat_map(needs).flatten());
+        let regions = Regions::of(memory, &mut mine().copied(), &needs);
         if !regions.are_few() {
             return Err(Failure::NOTHING_TO_MEASURE);
         }
@@ -127,10 +127,10 @@ fn with_room(machine: &Machine, region: &PlannedRegion, memory: Memory) -> Plann
 
 /// Returns true if all chains of `points` fit in memory together: on each node in half of its free memory, unless there
 /// is one piece, and together in the memory that the control group has left.
-pub fn fits(machine: &Machine, points: impl Iterator<Item = Point> + Clone, budget: &Budget) -> bool {
-    let from_pool = |region: &PlannedRegion| region.pages.pool().is_some();
-    let needed = points.flat_map(|point| chain_of(&point)).flatten();
-    let regions = Regions::of(budget.memory, &mut needed.filter(|region| !from_pool(region)));
+pub fn fits(machine: &Machine, points: &mut dyn Iterator<Item = Point>, budget: &Budget) -> bool {
+    let needs =
+        |point: &Point| chain_of(point).map(|region| region.filter(|region| region.pages.pool().is_none()));
+    let regions = Regions::of(budget.memory, points, &needs);
     // More regions than the list holds are measured in parts.
     if !regions.are_few() {
         return false;

@@ -101,8 +101,8 @@ type PartKey = fn(&Point) -> Option<(NodeId, Option<Pages>)>;
 fn parting(machine: &Machine, points: &[Point], budget: &Budget) -> PartKey {
     let fits = |key: &PartKey| {
         firsts(points, *key).all(|first| {
-            let part = points.iter().copied().filter(|point| key(point) == key(first));
-            pieces::fits(machine, part, budget)
+            let mut part = points.iter().copied().filter(|point| key(point) == key(first));
+            pieces::fits(machine, &mut part, budget)
         })
     };
     let keys: [PartKey; 2] = [|_| None, |point| Some((point.target, None))];

@@ -113,7 +113,7 @@ fn targets_share_the_headroom_of_a_control_group() {
     let together = |machine: &Machine, line: &str| {
         let (points, budget, _) = planned(machine, line).unwrap();
         let one = |target| points.iter().copied().filter(move |point| point.target == target);
-        (fits(machine, points.iter().copied(), &budget), fits(machine, one(NodeId(0)), &budget))
+        (fits(machine, &mut points.iter().copied(), &budget), fits(machine, &mut one(NodeId(0)), &budget))
     };
     let four = limited("four-nodes", MIB.times(700));
     let cache = four.last_level_cache();

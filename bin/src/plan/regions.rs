@@ -75,23 +75,29 @@ pub struct Regions {
 impl Regions {
     /// Returns the regions of `points`.
     fn of_points(memory: Memory, points: &[Point]) -> Regions {
-        Regions::of(memory, &mut points.iter().flat_map(PlannedRegion::of).flatten())
+        Regions::of(memory, &mut points.iter().copied(), &PlannedRegion::of)
     }
 
-    /// Returns the regions that serve all regions in `needed`.
-    pub fn of(memory: Memory, needed: &mut dyn Iterator<Item = PlannedRegion>) -> Regions {
+    /// Returns the regions that serve all regions which `points` need.
+    pub fn of(
+        memory: Memory,
+        points: &mut dyn Iterator<Item = Point>,
+        needs: &dyn Fn(&Point) -> [Option<PlannedRegion>; 2],
+    ) -> Regions {
         let mut found = Regions { list: [None; 2 * MOST], is_complete: true };
-        for region in needed {
-            let mut list = found.list.iter_mut();
-            let slot = list.find(|slot| slot.is_none_or(|known| known.is_one_with(&region, memory)));
-            let Some(slot) = slot else {
-                found.is_complete = false;
-                continue;
-            };
-            let size = slot.map_or(region.size, |known| known.size.max(region.size));
-            *slot = Some(PlannedRegion { size, ..slot.unwrap_or(region) });
-        }
+        points.for_each(|point| needs(&point).iter().flatten().for_each(|region| found.add(memory, *region)));
         found
+    }
+
+    fn add(&mut self, memory: Memory, region: PlannedRegion) {
+        let mut list = self.list.iter_mut();
+        let slot = list.find(|slot| slot.is_none_or(|known| known.is_one_with(&region, memory)));
+        let Some(slot) = slot else {
+            self.is_complete = false;
+            return;
+        };
+        let size = slot.map_or(region.size, |known| known.size.max(region.size));
+        *slot = Some(PlannedRegion { size, ..slot.unwrap_or(region) });
     }
 
     /// Returns true if the list of [`MOST`] had room for all regions.

@@ -1,6 +1,7 @@
 //! The warnings of one run, in the order in which they occurred; and as people read them: one line for each kind, the
 //! worst first.
 
+use alloc::vec::{self, Vec};
 use core::fmt::{self, Write};
 use core::mem::{discriminant, swap};
 
@@ -166,25 +167,25 @@ impl fmt::Display for WarningGroup<'_> {
 impl Warnings {
     /// Returns the groups, those of the worst severity first, and within one severity in the order of their first
     /// warnings.
-    pub fn groups(&self) -> impl Iterator<Item = WarningGroup<'_>> {
-        [Severity::Poor, Severity::Fair, Severity::Note].into_iter().flat_map(move |severity| {
-            self.iter().enumerate().filter_map(move |(index, warning)| {
-                let known = self.iter().take(index).any(|other| discriminant(other) == discriminant(warning));
-                let group = || self.group(warning);
-                (!known).then(group).filter(|group| group.worst.severity() == severity)
-            })
-        })
-    }
-
-    fn group<'a>(&'a self, first: &'a Warning) -> WarningGroup<'a> {
-        let mut group = WarningGroup { worst: first, count: 0 };
-        for warning in self.iter().filter(|other| discriminant(*other) == discriminant(first)) {
-            group.count += 1;
-            if warning.weight() > group.worst.weight() {
-                group.worst = warning;
+    pub fn groups(&self) -> vec::IntoIter<WarningGroup<'_>> {
+        let mut groups: Vec<WarningGroup<'_>> = Vec::new();
+        for warning in self.iter() {
+            let is_alike = |group: &&mut WarningGroup<'_>| discriminant(group.worst) == discriminant(warning);
+            match groups.iter_mut().find(is_alike) {
+                None => groups.push(WarningGroup { worst: warning, count: 1 }),
+                Some(group) => {
+                    group.count += 1;
+                    if warning.weight() > group.worst.weight() {
+                        group.worst = warning;
+                    }
+                }
             }
         }
-        group
+        let mut ranked = Vec::new();
+        for severity in [Severity::Poor, Severity::Fair, Severity::Note] {
+            ranked.extend(groups.extract_if(.., |group| group.worst.severity() == severity));
+        }
+        ranked.into_iter()
     }
 
     /// Writes one line for each group: `latency-bench: warning: …`, and if `details` is true, `latency-bench: note: …`.

@@ -141,7 +141,10 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>) {
             }
         }
     });
-    let most = lines.iter().flat_map(|line| &line.rates).map(|(_, rate)| rate.value).fold(0.0, f64::max);
+    let mut most: f64 = 0.0;
+    for line in &lines {
+        line.rates.iter().for_each(|(_, rate)| most = most.max(rate.value));
+    }
     let point = |(size, rate): &(Bytes, Estimate)| ChartPoint::of(size.0.real(), rate.scaled(1.0 / GIGA));
     let first = lines.first().unwrap_or(longest);
     let caches = (1..=LEVELS).filter_map(|level| Some((level, first.share(report, level)?)));
