@@ -6,7 +6,7 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
-use latency_core::Trimmed;
+use latency_core::{Trimmed, decimal};
 
 use super::quantity::PublishedQuantity;
 use latency_report::chart::vector;
@@ -30,7 +30,7 @@ impl Usual {
         let quantity = PublishedQuantity::called(words.next()?)?;
         let range = words.next()?;
         let (low, high) = range.split_once('-').unwrap_or((range, range));
-        let ends = [low.parse().ok()?, high.parse().ok()?];
+        let ends = [decimal::read(low.as_bytes())?, decimal::read(high.as_bytes())?];
         Some(Usual { ends, quantity, stated: words.try_fold(Stated::default(), Stated::with)? })
     }
 

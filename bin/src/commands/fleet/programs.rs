@@ -15,7 +15,7 @@ use crate::describe::time::Utc;
 use crate::describe::{self, columns, trust};
 use crate::record::row::Row;
 use crate::saved::{self, alike};
-use latency_core::{Estimate, Worded};
+use latency_core::{Estimate, Worded, decimal};
 use latency_report::document::{fields, members};
 use latency_report::{Field, Metric, Part, Shown, Value};
 
@@ -274,7 +274,7 @@ impl FleetView<'_, '_> {
         for (column, text) in columns::POINTS.into_iter().zip(key.fields) {
             let text = self.name(text);
             // The text was a value of this column.
-            let _ = row.read(column, 0, text, text.parse().ok());
+            let _ = row.read(column, 0, text, decimal::read(text.as_bytes()));
         }
         row.put(columns::EXPERIMENT, self.name(key.experiment));
         columns::saved(document, "", &row);
