@@ -95,7 +95,7 @@ _latency_bench() {
         ;;
     report)
         options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --budget= --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
-        formats='text json csv jsonl md prometheus tap html'
+        formats='text json csv jsonl md svg prometheus tap html'
         ;;
     esac
     if [[ $current == --*=* ]]; then

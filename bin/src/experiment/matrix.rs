@@ -252,6 +252,14 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusio
         };
         trust::figure(document, report, &(label, "ns", 1.0, Some(published).filter(|_| is_random)), figure);
     }
+    if let Some(load) = found.loads.local.filter(|_| found.of_memory) {
+        trust::figure(
+            document,
+            report,
+            &("Random load", "ns", 1.0, None),
+            Estimate { interval: None, ..load },
+        );
+    }
     // The local group comes first, if there is one.
     if let [local @ DistanceGroup { class: Class::Local, .. }, far @ ..] = &found.groups[..] {
         far.iter().for_each(|far| far_memory(document, local, far));

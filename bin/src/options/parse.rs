@@ -204,7 +204,7 @@ fn check<'a>(
         return Err(UsageError::NotWithFiles { flag, experiment });
     }
     let formats = || options.outputs().iter().map(|output| output.format);
-    let is_of_rows = |format: &&Format| matches!(format.name, "csv" | "prometheus" | "tap");
+    let is_of_rows = |format: &&Format| matches!(format.name, "csv" | "prometheus" | "tap" | "svg");
     if let Some(format) = formats().find(is_of_rows).filter(|_| of_saved) {
         return Err(UsageError::NotOfSaved { format });
     }

@@ -14,6 +14,8 @@ use crate::figures;
 pub enum FramePlace<'a> {
     /// In a file of its own, with the text of its footer.
     File(&'a str),
+    /// Within a card: the left end, the top, the width and the height into which it is scaled.
+    Card([u32; 4]),
     /// In an HTML page that has the style sheet; the number of the picture within the page.
     Page(u32),
 }
@@ -25,6 +27,7 @@ impl FramePlace<'_> {
         match self {
             FramePlace::File(_) => [860.0, 340.0],
             FramePlace::Page(_) => [560.0, 230.0],
+            FramePlace::Card(_) => [560.0, 160.0],
         }
     }
 }
@@ -61,20 +64,26 @@ pub fn begin(
     let room = width - 2.0 * EDGE;
     let (namespace, footer) = match place {
         FramePlace::File(footer) => ("xmlns=\"http://www.w3.org/2000/svg\" ", footer),
-        FramePlace::Page(_) => ("", ""),
+        FramePlace::Page(_) | FramePlace::Card(_) => ("", ""),
     };
     let footer = || lines(footer, Size::Small, room);
     let bottom = height + FOOTER_LINE * footer().count().real();
-    write!(
-        out,
-        "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width:.0}\" height=\"{bottom:.0}\" \
+    if let FramePlace::Card([x, y, wide, high]) = place {
+        write!(out, "<svg x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"{high}\" ")?;
+        write!(out, "viewBox=\"0 0 {width:.0} {bottom:.0}\"")?;
+    } else {
+        write!(
+            out,
+            "<svg {namespace}class=\"latency-bench\" role=\"img\" width=\"{width:.0}\" height=\"{bottom:.0}\" \
          viewBox=\"0 0 {width:.0} {bottom:.0}\" color=\"#1c2128\""
-    )?;
+        )?;
+    }
     let name = InMarkup(title);
     match place {
         FramePlace::File(_) => {
             writeln!(out, ">\n<title>{name}</title>\n<style>\n{}</style>", style::SHEET)?;
         }
+        FramePlace::Card(_) => writeln!(out, ">\n<title>{name}</title>")?,
         FramePlace::Page(number) => writeln!(
             out,
             " id=\"chart-{number}\" aria-labelledby=\"picture-{number}\">\n<title \

@@ -141,7 +141,9 @@ fn marks<'c>(canvas: &Canvas<'_>, chart: &'c Chart, shown: FramePlace<'_>) -> (V
     for mark in chart.marks.iter().filter(|mark| canvas.plane.x.contains(mark.x)) {
         let is_area = matches!(mark.kind, MarkKind::Area(..));
         // The areas of a page are narrow, and its table has the rest.
-        let label = match (is_area && matches!(shown, FramePlace::Page(_)), mark.label.split_once(',')) {
+        let label = match (is_area && !matches!(shown, FramePlace::File(_)), mark.label.split_once(',')) {
+            // The title of a card has the rest.
+            (true, _) if matches!(shown, FramePlace::Card(_)) => "",
             (true, Some((label, _))) => label,
             _ => &mark.label,
         };
@@ -197,6 +199,7 @@ fn mark_shapes(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>]
 fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>], top: f64) -> fmt::Result {
     marks.iter().try_for_each(|place| {
         let baseline = match (place.mark.kind, place.line) {
+            _ if place.label.is_empty() => return Ok(()),
             (MarkKind::Area(_, y), _) => canvas.y(y) - 2.0 * MARK_GAP,
             (_, Some(line)) => top + MARK_LINE * line.real() + 12.0,
             (_, None) => return Ok(()),

@@ -3,6 +3,7 @@
 //! Each picture has its own background, which is light, or dark if the reader prefers it. A renderer without media
 //! queries shows the light one. These modules do not depend on any result.
 
+mod card;
 mod frame;
 mod heat;
 mod line;
@@ -24,6 +25,10 @@ pub const SVG: Format = Format {
     extension: "svg",
     purpose: Purpose::Picture,
     write: |out, _, shown| {
+        // A report has a card of all chapters, and no picture of its own.
+        if shown.sentences().any(|(role, _)| role == Role::Page(PageRole::Chapter)) {
+            return card::write(out, shown.entries(), concat!("latency-bench ", env!("CARGO_PKG_VERSION")));
+        }
         let origin = shown.sentences().filter(|(role, _)| *role == Role::Page(PageRole::Footer)).last();
         let trust = shown.sentences().find(|(role, _)| *role == Role::Trust);
         let level = trust.and_then(|(_, trust)| trust.split([':', ';', ' ']).next());

@@ -45,12 +45,13 @@ pub const REPORT: Command = Command {
                   output or --output=FILE.html: the trust \
                   in the result, the answers, then a chapter per experiment with pictures, tables, the method and \
                   the command that repeats it at full length. On a terminal it prints the trust and the answers \
-                  as text.\n\
+                  as text. --output=FILE.svg draws a card of 1200 x 630 pixels for sharing.\n\
                   --size=SIZE sets the working set of each experiment and the largest one of the curve; a small \
                   one is fast, but measures caches. Experiments of one node pair use the first of several nodes.\n\
                   With files nothing is measured: saved results (--json, --csv) become one page with a line and a \
                   chapter each.",
         flags: FlagSet::PLACEMENT.union(FlagSet::WORKING_SET).union(FlagSet::RUN),
+        picture: true,
         operands: Operands { names: "[FILE...]", least: 0, most: MAX_OPERANDS, sides: false },
         ..Descriptor::OF_VALUES
     },

@@ -237,10 +237,10 @@ fn answers(document: &mut Shown, whole: &Whole<'_, '_>, chapters: &[Shown], is_s
         };
         document.sentence(Role::Question(label), format_args!("{answer}{open}{unlike}{close}"));
         document.say(Role::Page(PageRole::ChapterAnswer(section.question, level)), answer);
-        for (role, words) in chapter.sentences() {
-            if let Role::Page(PageRole::Figure(..)) = role {
-                document.say(role, words);
-            }
+        let mut figures =
+            chapter.sentences().filter(|(role, _)| matches!(role, Role::Page(PageRole::Figure(..))));
+        if let Some((role, words)) = figures.next() {
+            document.say(role, words);
         }
     }
 }

@@ -121,6 +121,9 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_
     if let Some((_, peak)) = most.and_then(|group| group.best) {
         let quantity = rate.filter(|_| is_hardware).map(|_| quantity::READ_OF_NODE);
         trust::figure(document, report, &("Peak bandwidth", "GB/s", GIGA, quantity), peak);
+        if let Some(one) = most.and_then(TrafficGroup::of_one) {
+            trust::figure(document, report, &("Bandwidth of one core", "GB/s", GIGA, None), one);
+        }
     }
     if let Some(ends) = extremes.filter(|_| of_cpus) {
         let cpu =

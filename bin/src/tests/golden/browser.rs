@@ -10,6 +10,8 @@ use std::process::{Command, Stdio};
 use std::string::String;
 use std::vec::Vec;
 
+use super::findings;
+use super::scene::{Scene, Trouble};
 use super::{pages, scenes};
 
 /// Puts what is wrong with a page into the page.
@@ -142,6 +144,57 @@ fn other_pages_are_legible_and_do_not_scroll_sideways() {
             let faults = browser.faults(&page, width, "[]", index % 2 > 0);
             assert!(faults.is_empty(), "{name} of {width} pixels:\n{faults}");
         }
+    }
+}
+
+#[test]
+fn cards_are_legible_and_nothing_overlaps() {
+    /// Puts what is wrong with a card into the page: texts that leave it, or cross each other or the picture.
+    const LOOK_AT_CARD: &str = "\
+        const parts = [...document.querySelectorAll('svg.latency-bench > :is(text, svg)')];\
+        const found = parts.map((part) => [part.textContent.slice(0, 40), part.getBoundingClientRect()]);\
+        const out = found.filter(([, box]) => box.left < 0 || box.top < 0 || box.right > 1200 || box.bottom > 630);\
+        const across = ([, a], [, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1\
+            && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;\
+        const faults = out.map(([words]) => 'outside: ' + words);\
+        found.forEach((one, i) => found.slice(i + 1).filter((other) => across(one, other))\
+            .forEach((other) => faults.push(one[0] + ' across ' + other[0])));\
+        if (found.length < 4) faults.push('only ' + found.length + ' parts');\
+        document.body.dataset.faults = faults.join('; ');";
+    let Some(browser) = Browser::new("cards") else { return };
+    use Trouble::{Early, HostileNames, Interrupted, ManyWarnings, Unverified, Virtual, Wide};
+    let troubles: [&'static [Trouble]; 7] = [
+        &[],
+        &[Unverified, ManyWarnings],
+        &[HostileNames],
+        &[Interrupted],
+        &[Early],
+        &[Wide, Virtual],
+        &[Wide],
+    ];
+    for (index, troubles) in troubles.into_iter().enumerate() {
+        let machine = ["one-node", "four-nodes", "two-sockets"][index % 3];
+        let line = ["report --format=svg", "report --format=svg --anonymous"][index % 2];
+        let card = findings::written(&Scene { troubles, ..scenes::plain(machine, line) });
+        let card = card.split("standard error: ").next().unwrap_or_default();
+        assert!(card.contains("width=\"1200\" height=\"630\""), "{index}: {card}");
+        let page = std::format!(
+            "<!DOCTYPE html><meta charset=\"utf-8\"><style>body{{margin:0}}</style><body>{card}\
+             <script>{LOOK_AT_CARD}</script></body>"
+        );
+        let picture = browser.place.join(std::format!("card-{index}.png"));
+        browser.open(
+            &page,
+            1200,
+            &[&std::format!("--screenshot={}", picture.display()), in_scheme(index % 2 > 0)],
+        );
+        let document = browser.open(&page, 1200, &["--dump-dom"]);
+        let (_, faults) = document.split_once("data-faults=\"").expect("the script ran");
+        assert!(
+            faults.starts_with('"'),
+            "{machine}, card {index}: {}",
+            faults.split('"').next().unwrap_or_default()
+        );
     }
 }
 

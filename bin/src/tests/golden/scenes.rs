@@ -238,9 +238,9 @@ const WIDE: &[Row] = &[
         "matrix --label=rack=7 --label=a/b.c-d_e=\"\\\u{1b}<script> --label=empty=",
         &[],
     ),
-    ("report", TEXT, ONE, "report", &[]),
+    ("report", &["txt", "svg"], ONE, "report", &[]),
     ("report-two-nodes", TEXT, TWO, "report --format=text", &[Threads, Imprecise]),
-    ("report-interrupted", &["json", "md", "html"], ONE, "report", &[Interrupted]),
+    ("report-interrupted", &["json", "md", "html", "svg"], ONE, "report", &[Interrupted]),
     ("report-early", TEXT, ONE, "report --format=text", &[Early]),
     (
         "report-saved",
