@@ -75,6 +75,11 @@ impl<'m> Field<'m> {
         Field { first, lines: count, memory: PhantomData }
     }
 
+    /// Returns the number of lines.
+    pub const fn lines(&self) -> usize {
+        self.lines
+    }
+
     /// Returns part `number` of `parts` disjoint parts of equal size, which is a multiple of [`BLOCK`] lines.
     ///
     /// Lines that do not fill a block in each part are left unused at the end. Returns `None` if

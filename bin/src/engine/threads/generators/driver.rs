@@ -6,7 +6,7 @@ use latency_core::host::{Throttle, Uncore};
 use latency_core::math::sqrt;
 use latency_core::traffic::pace::{self, Pacing};
 use latency_core::traffic::{Field, Kind, Part, Place};
-use latency_core::{CpuSet, NodeId, ToReal};
+use latency_core::{CpuSet, LINE, NodeId, ToReal};
 
 use crate::analysis::traffic::bursts;
 use crate::engine::placement::{Site, Witness};
@@ -317,10 +317,10 @@ impl<'g> Generators<'g> {
 }
 
 /// Returns the number of parts of a field, each of the size for one generator: more parts than generators if other
-/// traffic has more memory in total.
+/// traffic has more memory in total, or if the pages are larger than the memory that was asked for.
 fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
     let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
-    (field.region.size.0 / each.max(1)) as usize
+    (LINE.times(field.holds.lines() as u64).0 / each.max(1)) as usize
 }
 
 #[cfg(test)]
@@ -329,7 +329,8 @@ mod tests {
     use crate::engine::placement::made_up;
     use crate::result::{TrafficSubject, Walk};
     use latency_core::arch::Line;
-    use latency_core::{Bytes, LINE, LineSize, PageSize, Pages};
+    use latency_core::traffic::BLOCK;
+    use latency_core::{Bytes, LineSize, PageSize, Pages};
     use std::vec;
 
     #[test]
@@ -379,5 +380,29 @@ mod tests {
         }
         let of = |run| memory.iter().filter(|line| line.0[0] >> 32 == run).count();
         assert_eq!((of(1), of(2)), (1000, 1000));
+    }
+
+    /// A huge page holds many small working sets: a walk over all of it would miss the caches that hold one.
+    #[test]
+    fn a_part_has_the_size_that_was_asked_for_in_a_larger_page() {
+        let mut memory = vec![Line([0; 8]); 32 * BLOCK];
+        let mut fields = made_up(&mut memory);
+        let footprint = LINE.times(2 * BLOCK as u64);
+        let generators = 2;
+        let node = NodeId(0);
+        let (kind, subject) = (Kind::parse("read").unwrap(), TrafficSubject::Node);
+        let traffic = Traffic {
+            kind,
+            generators,
+            subject,
+            from: node,
+            node,
+            footprint,
+            line: LineSize::LEAST,
+            rate: None,
+        };
+        let site = fields.list.iter_mut().flatten().next().unwrap();
+        site.region.size = footprint;
+        assert_eq!(site.holds.part(1, parts(site, &traffic)).map(|part| part.lines()), Some(BLOCK));
     }
 }

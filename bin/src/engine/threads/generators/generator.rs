@@ -188,9 +188,16 @@ impl Generator {
 
 /// Returns the number of lines that are touched at a time.
 pub fn chunk(part: &Part<'_>) -> usize {
-    /// Maximum lines that caches of one core may hold: 16 MiB.
+    /// Lines of a chunk in a part that a core's own caches hold: a call costs as much as 100 lines of the L1.
+    const LARGEST_CHUNK: usize = 1 << 14;
+    /// Lines that caches of one core may hold, 16 MiB, and that its own caches may hold, 1 MiB.
     const LARGE: usize = 1 << 18;
-    if part.lines() < LARGE { LARGE_CHUNK } else { CHUNK }
+    const SMALL: usize = 1 << 14;
+    match part.lines() {
+        ..SMALL => LARGEST_CHUNK,
+        SMALL..LARGE => LARGE_CHUNK,
+        _ => CHUNK,
+    }
 }
 
 /// Works as generator number `index` until it is dismissed.
