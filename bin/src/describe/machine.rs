@@ -77,7 +77,7 @@ pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
     });
     let of_two = |words: [&str; 2]| {
         let known = words.iter().filter(|word| !word.is_empty());
-        format!("{}", joined("", " ", known))
+        joined("", " ", known)
     };
     let mut fact = |label, words: &str| {
         if !words.is_empty() {
@@ -86,7 +86,7 @@ pub fn origin(document: &mut Shown, machine: &Machine, when: &dyn Display) {
     };
     fact("CPU", cpu_model(machine));
     fact("Cores", &format!("{cores}{cpus} CPU{}", plural(cpus)));
-    fact("Measured on", &format!("{}", joined("", "; ", chosen)));
+    fact("Measured on", &joined("", "; ", chosen));
     fact("Memory", &format!("{bytes} in {} NUMA node{}", nodes.len(), plural(nodes.len())));
     fact("DIMMs", &dimms::words(machine));
     fact("Lost memory", &lost_memory(machine));

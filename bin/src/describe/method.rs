@@ -367,7 +367,7 @@ fn counted(document: &mut Shown, point: &Point, Measurement { placed, series, ..
     };
     let counted = counters.per_hop.iter().zip(EVENTS);
     let counted = counted.filter_map(|(count, word)| Some(format!("{:.2} {word}", (*count)?)));
-    let mut counts = format!("{}", joined("", ", ", counted));
+    let mut counts = joined("", ", ", counted);
     if counts.is_empty() {
         counts += "no counts: other users held the counters";
     }

@@ -164,7 +164,7 @@ fn listed(warnings: &Warnings) -> String {
 
 /// Returns reasons with a semicolon between them.
 fn listing(reasons: &[String]) -> String {
-    format!("{}", joined("", "; ", reasons.iter()))
+    joined("", "; ", reasons.iter())
 }
 
 /// Returns the reasons in words, each with the number of its warnings.

@@ -51,9 +51,7 @@ pub fn answer(document: &mut Shown, levels: Option<&Levels>) {
         let names = joined("", ", ", group.iter().map(|level| name(level)));
         let ratios = match follows {
             Follows::Clock => format!("{clock:.2}x"),
-            _ => {
-                format!("{}", joined("", ", ", group.iter().map(|level| format!("{:.2}x", level.ratio()))))
-            }
+            _ => joined("", ", ", group.iter().map(|level| format!("{:.2}x", level.ratio()))),
         };
         if !group.is_empty() {
             all.push(format!("{names} {} ({ratios})", verbs[usize::from(group.len() > 1)]));

@@ -121,7 +121,7 @@ impl ComparisonView<'_> {
             true => self.which(part),
             false => format!("{} ({})", self.which(part), ByPercent(part.by)),
         });
-        let mut words = format!("{}", joined(": ", "; ", named));
+        let mut words = joined(": ", "; ", named);
         match self.comparison.count(verdict).saturating_sub(parts.iter().map(|part| part.points).sum()) {
             0 => {}
             more => words += &format!("; and {more} more"),

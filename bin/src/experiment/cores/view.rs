@@ -226,7 +226,7 @@ fn named(count: usize, pairs: impl Iterator<Item = String> + Clone) -> String {
     const NAMED: usize = 4;
     let names = joined("", ", ", pairs.take(NAMED));
     match count.saturating_sub(NAMED) {
-        0 => format!("{names}"),
+        0 => names,
         more => format!("{names} and {more} more"),
     }
 }

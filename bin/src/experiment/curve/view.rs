@@ -127,7 +127,7 @@ fn all_levels(analysis: &Analysis) -> String {
     let caches = analysis.caches().iter();
     let levels =
         caches.map(|cache| format!("L{} {} ns", cache.number, Digits(analysis.of_cache(cache).value)));
-    format!("{}", joined("", ", ", levels.chain([last_level(analysis, None, None)])))
+    joined("", ", ", levels.chain([last_level(analysis, None, None)]))
 }
 
 /// Returns the level behind the last cache: memory, with its latency without translation if that is known, or the level on
