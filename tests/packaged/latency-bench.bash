@@ -54,7 +54,7 @@ _latency_bench() {
         formats='text json csv jsonl md prometheus tap html'
         ;;
     bandwidth)
-        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
+        options='--cpunode= -N --memnode= -m --cpu= -C --pages= --size= --min-size= --max-size= --points-per-octave= --seed= --traffic= --view= --load-cpus= --load-threads= --precision= --time-limit= --budget= --counters --strict --dry-run --format= --json -j --csv --output= -o --save= --label= --anonymous --quiet -q --verbose -v --progress= --color= --help -h --version -V'
         formats='text json csv jsonl md svg hwloc prometheus tap html'
         ;;
     cores)
@@ -127,7 +127,7 @@ _latency_bench() {
     --cores) return ;;
     --seed) return ;;
     --traffic) words='read 3:1 2:1 1:1 nt-write copy-nt random write copy read-stream' ;;
-    --view) words='nodes mix scaling cores' ;;
+    --view) words='nodes mix scaling cores size caches' ;;
     --load-cpus) return ;;
     --load-threads) words='one all' ;;
     --load-from) words='cpunode memnode all' ;;

@@ -95,6 +95,7 @@ pub fn description(out: &mut dyn Write, character: char) -> fmt::Result {
     match character {
         '#' => out.write_str("\\#"),
         '\n' => out.write_char(' '),
+        '"' => out.write_char('"'),
         character => label(out, character),
     }
 }

@@ -91,8 +91,17 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
-    let reason = levels().any(str::is_empty).then_some("not-stated");
-    trust::of_command(document, worst(levels()), reason.as_slice());
+    let level = worst(levels());
+    let mut reasons: Vec<&str> = Vec::new();
+    for file in files.iter().filter(|_| level == "poor") {
+        file.saved.origin.trust.evidence().for_each(|code| {
+            if !reasons.contains(&code) {
+                reasons.push(code);
+            }
+        });
+    }
+    reasons.extend(levels().any(str::is_empty).then_some("not-stated"));
+    trust::of_command(document, level, &reasons);
     rows(document, files);
     let key = |file: &File<'_>| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
     let keys: Vec<String> = vector(files.iter().map(key));

@@ -154,7 +154,9 @@ pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
         document.sample(&KNEE_CORES, &labels, group.knee().into());
     }
     for (attribute, kind) in [(Attribute::ReadBandwidth, "read"), (Attribute::WriteBandwidth, "nt-write")] {
-        for group in groups.iter().filter(|group| group.traffic.kind.name == kind) {
+        for group in
+            groups.iter().filter(|group| group.traffic.kind.name == kind && !group.traffic.kind.is_whole())
+        {
             let Traffic { from, node, .. } = group.traffic;
             group.best.iter().for_each(|(_, rate)| document.attribute(attribute, (from, node), rate.value));
         }

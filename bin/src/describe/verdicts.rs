@@ -15,9 +15,11 @@ use crate::record::columns::{
 };
 use crate::record::label::Label;
 use crate::record::members::{
-    CODE, NOT_MEASURED as LEFT_OUT, REASON, ROWS, SUMMARY, TRUST, TRUST_LEVEL, UNTRUSTED, VERDICT, WARNINGS,
+    CODE, NOT_MEASURED as LEFT_OUT, REASON, REASONS, ROWS, SUMMARY, TRUST, TRUST_LEVEL, UNTRUSTED, VERDICT,
+    WARNINGS,
 };
 use crate::record::row::{Row, SINGLE_CORE, differing};
+use latency_report::chart::vector;
 use latency_report::shown::{children, container, within};
 use latency_report::{Field, Shown, ShownPart, TestPoint, TestVerdict, Value};
 
@@ -62,7 +64,16 @@ pub fn points(shown: &Shown) -> Vec<TestPoint<'_>> {
     }
     let trust = within(container(all, TRUST.key));
     let values = [trust, container(all, WARNINGS.key)];
-    let verdict = of_trust(word(trust, &TRUST_LEVEL), &items(all, &WARNINGS));
+    let reasons = within(container(trust, REASONS.key));
+    let verdict = match of_trust(word(trust, &TRUST_LEVEL), reasons, &items(all, &WARNINGS)) {
+        TestVerdict::Passed if !is_judged => TestVerdict::Skipped("no verdict"),
+        verdict => verdict,
+    };
+    let is_missing = |entry: &ShownPart| matches!(entry, ShownPart::Value(field, Value::Count(1..)) if field.key == "missing_hosts");
+    if within(container(all, SUMMARY.key)).iter().any(is_missing) {
+        let (name, verdict) = (format!("{document} expected hosts"), TestVerdict::Failed);
+        points.push(TestPoint { name, verdict, values: [&[], &[]] });
+    }
     points.push(TestPoint { name: format!("{document} trust"), verdict, values });
     points
 }
@@ -98,33 +109,43 @@ fn of_row<'r>(record: &'r [ShownPart], row: &Row, is_judged: bool) -> TestVerdic
     }
 }
 
-/// Returns the verdict on the trust in a result, by its level and its warnings.
-fn of_trust(level: &str, warnings: &[&[ShownPart]]) -> TestVerdict<'static> {
+/// Returns the verdict on the trust in a result, by its level and its warnings, or by the codes of its reasons if it has no
+/// warnings of its own.
+fn of_trust(level: &str, reasons: &[ShownPart], warnings: &[&[ShownPart]]) -> TestVerdict<'static> {
+    let is_noise = |entry: &ShownPart| matches!(entry, ShownPart::Value(_, Value::Word(code)) if NOISE.contains(&code.as_str()));
+    let without_noise = reasons.is_empty() || !reasons.iter().all(is_noise);
     let is_untrusted = |entry: &ShownPart| matches!(entry, ShownPart::Value(field, Value::Flag(true)) if field.key == UNTRUSTED.key);
     let is_fault =
         |warning: &&[ShownPart]| warning.iter().any(is_untrusted) && !NOISE.contains(&word(warning, &CODE));
     match level {
-        "poor" if warnings.is_empty() || warnings.iter().any(is_fault) => TestVerdict::Failed,
+        "poor" if warnings.is_empty() && without_noise => TestVerdict::Failed,
+        "poor" if warnings.iter().any(is_fault) => TestVerdict::Failed,
         "poor" => TestVerdict::Skipped("unreliable; measure again"),
         _ => TestVerdict::Passed,
     }
 }
 
 /// Returns the name of each row: the result, the host in a verdict on hosts, and the columns that tell points
-/// apart here. The first CPU of a node is left out, because a busy one is replaced.
+/// apart here. The CPU that measures for a node is left out, because a busy one is replaced, unless it alone tells points
+/// apart.
 fn names(rows: &[Row], document: &str) -> Vec<String> {
-    let mut shown = differing(rows.iter()) | ColumnSet::NODES;
-    if !shown.has(TARGET_CPU) {
-        shown = shown.without(INITIATOR_CPU.into());
-    }
-    let mut names = Vec::new();
-    for row in rows {
+    let shown = differing(rows.iter()) | ColumnSet::NODES;
+    let name = |row: &Row, shown: ColumnSet| {
         let own = if row.word(EXPERIMENT) == document { ColumnSet::EMPTY } else { EXPERIMENT.into() };
         let shown = shown.without(EXPERIMENT.into()) | own;
         // A row of many runs has no start.
         let host = if row.tells(STARTED) { "" } else { row.word(HOST) };
         let space = if host.is_empty() { "" } else { " " };
-        names.push(format!("{document} {host}{space}{}", Label { row, shown }));
+        format!("{document} {host}{space}{}", Label { row, shown })
+    };
+    let without_cpu = shown.without(INITIATOR_CPU.into());
+    let mut names =
+        vector(rows.iter().map(|row| name(row, if row.tells(TARGET_CPU) { shown } else { without_cpu })));
+    let alike = numbers(&names);
+    for ((own, row), number) in names.iter_mut().zip(rows).zip(alike) {
+        if number.is_some() {
+            *own = name(row, shown);
+        }
     }
     let numbers = numbers(&names);
     for (name, number) in names.iter_mut().zip(numbers) {

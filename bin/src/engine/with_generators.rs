@@ -119,7 +119,7 @@ fn reduced<'k>(
 /// Returns the properties that points with the same traffic alongside the same walk share.
 fn key(point: &Point) -> Option<impl PartialEq> {
     let traffic = point.walk.traffic()?;
-    let route = (point.cpu, point.initiator, point.target, point.size);
-    let load = (traffic.kind.name, traffic.generators, traffic.from, traffic.node, traffic.rate);
+    let route = (point.cpu, point.initiator, point.target, point.size, traffic.from);
+    let load = (traffic.kind.name, traffic.generators, traffic.subject, traffic.node, traffic.rate);
     Some((matches!(point.walk, Walk::Traffic(_)), route, load))
 }

@@ -121,6 +121,8 @@ messages! {
         BudgetOver => "--budget was over; increase it";
         /// Loads have no duration: all trials ended within one step of the clock.
         BelowClock => "the trials are shorter than a step of the clock; use more --iters";
+        /// Nothing reports an L3, so no CPUs are known to share one.
+        NoSharedCache => "no L3 is reported here (see latency-bench system); use --view=cores";
         /// There is no CPU for a second thread.
         NeedsSecondCpu { experiment: &'static str, why: &'static str } =>
             "{experiment} needs a second CPU: {why}; widen the cpuset or affinity mask";

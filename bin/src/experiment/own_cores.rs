@@ -4,9 +4,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use latency_core::CpuId;
 use latency_core::topology::Shared;
 use latency_core::traffic::View;
+use latency_core::{CpuId, CpuSet};
 
 use crate::analysis::matrix::UnlikeCore;
 use crate::describe::Report;
@@ -46,6 +46,12 @@ pub fn name(report: &Report<'_, '_>, cpu: CpuId) -> String {
 
 /// Writes by how much cores differ; nothing if they do not, unless each was to be measured.
 pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &[UnlikeCore], each: bool) {
+    let mut measured = CpuSet::EMPTY;
+    report.all.iter().filter(|outcome| outcome.result.is_ok()).for_each(|outcome| {
+        measured.insert(outcome.point.cpu.0);
+    });
+    let of = report.machine.sharing.cores_of(&report.machine.cpus).len();
+    let count = measured.len();
     let mut names = String::new();
     for (place, UnlikeCore { cpu, ns, ratio }) in found.iter().enumerate() {
         let (comma, name, more) =
@@ -56,7 +62,11 @@ pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &[UnlikeCore
         (false, true) => return,
         (false, false) => (Role::Finding, "Other cores of the node differ: "),
         (true, false) => (Role::Answer, "Slower than the other cores: "),
-        (true, true) => (Role::Answer, "No core is slower than the others"),
+        (true, true) if count < 2 => (Role::Answer, "One core was measured: there is no other to compare"),
+        (true, true) => {
+            names = format!("{count} measured cores (of {of}) is slower than the others");
+            (Role::Answer, "None of the ")
+        }
     };
     document.sentence(role, format_args!("{head}{names}."));
 }
@@ -97,8 +107,12 @@ pub fn add(options: &Options<'_>, machine: &Machine, points: &mut Vec<Point>) {
     // If time is short, each last-level cache has one core.
     let each = points.first().map_or(0.0, |point| CORE_NS + BYTE_NS * point.size.0 as f64);
     if all && each * points.len() as f64 > PAIRS_NS.min(budget_ns(options)) {
-        points.retain(|&Point { cpu, initiator, .. }| {
-            cache(cpu) == cpu.0 || machine.cpu_of(initiator) == Some(cpu)
+        let (mut seen, mut pairs) = (CpuSet::EMPTY, crate::plan::own_cores::pairs(points));
+        points.retain(|point| {
+            let is_first = seen.insert(cache(point.cpu));
+            let is_pair = pairs > 0;
+            pairs = pairs.saturating_sub(1);
+            is_first || is_pair
         });
     }
 }

@@ -79,7 +79,7 @@ messages! {
         /// A format of rows or metrics for saved results of several experiments.
         NotOfSaved { format: &'static Format } =>
             "a report of saved results cannot be written as {format} (their values differ); use one of text, \
-            json, jsonl, md, html"; where format = format.name;
+            json, jsonl, md, html, or `show FILE --format={format}` for one result"; where format = format.name;
         /// A file with an extension that is not that of a format.
         UnknownExtension { path: Escaped<'a>, extension: Escaped<'a>, formats: &'static [Format] } =>
             "--output '{path}': no format has the extension '.{extension}'; add --format, or use one of \

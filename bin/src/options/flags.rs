@@ -255,8 +255,8 @@ flags! {
     PointsPerOctave "points-per-octave" Chain,
         Value(&COUNT, |options, value| set_some(&mut options.points_per_octave, values::small(value, MOST_POINTS))),
         "measured sizes per factor of two",
-        default "4, and more near the end of a cache" for variants "1",
-        because "latency rises there within less than a factor of two" for variants "";
+        default "4, and more near the end of a cache" for variants "1" for bandwidth "1",
+        because "latency rises there within less than a factor of two" for variants "" for bandwidth "";
     Order "order" Chain,
         Value(&ORDER, |options, value| set(&mut options.order, values::choice(value))),
         "order in which the lines are visited",

@@ -1,7 +1,7 @@
 //! Turns tokens into options, and then checks the options together.
 use latency_core::LINE;
 use latency_core::chain::FEWEST_PAGES;
-use latency_core::traffic::View;
+use latency_core::traffic::{BLOCK, View};
 
 use super::bits::FlagSet;
 use super::choices::Order;
@@ -282,6 +282,10 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     let least = match options.order {
         Order::PageLocal => page,
         Order::Grouped => page.times(FEWEST_PAGES),
+        // Traffic walks whole blocks.
+        _ if experiment.flags.contains(FlagId::View) && experiment.flags.contains(FlagId::Traffic) => {
+            LINE.times(BLOCK as u64)
+        }
         _ => stride.times(2),
     };
     let sizes = [options.size, options.min_size, options.max_size];

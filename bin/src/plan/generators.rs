@@ -4,7 +4,7 @@ use latency_core::topology::Shared;
 use latency_core::{Bytes, CpuId, CpuSet, LINE, NodeId};
 
 use super::Planning;
-use super::sizes::{CACHES, LEAST_DEFAULT, check, whole_pages, within_half};
+use super::sizes::{CACHES, LEAST_DEFAULT, cache, check, whole_pages, within_half};
 use crate::error::{Failure, PlacementError};
 use crate::machine::{Machine, Platform};
 use crate::options::{FlagId, Options};
@@ -51,7 +51,8 @@ pub fn last_level_caches(options: &Options<'_>, machine: &Machine, from: NodeId)
 /// Returns whether the CPUs that generate from a node have several last-level caches, and cores share one of them.
 pub fn have_several_caches(options: &Options<'_>, machine: &Machine, from: NodeId) -> bool {
     let cores = machine.sharing.cores_of(&measured(options, machine, from));
-    (2..cores.len()).contains(&last_level_caches(options, machine, from).len())
+    // Without an L3, the CPUs of one L2 seem to share one.
+    cache(machine, 3).is_some() && (2..cores.len()).contains(&last_level_caches(options, machine, from).len())
 }
 
 /// Returns the CPUs whose bandwidth is measured by some traffic.

@@ -4,7 +4,7 @@
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
 use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, ToReal, math};
 
-use super::sizes::check;
+use super::sizes::{cache, check};
 use super::{EachPoint, Planning, Scope, curve, generators, working_set};
 use crate::error::{Failure, PlacementError};
 use crate::machine::Machine;
@@ -38,6 +38,9 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
         scope.initiators = [node.0].into_iter().collect();
     }
     let initiators = scope.initiators;
+    if options.view == View::Caches && cache(machine, 3).is_none() {
+        return Err(PlacementError::NoSharedCache.into());
+    }
     if options.view == View::Size {
         return by_size(planning, &scope, each);
     }

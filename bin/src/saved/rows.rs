@@ -228,7 +228,8 @@ impl Draft {
         let differs = |row: &Row, like: &Row| !row.agrees(like, INITIATOR_CPU) && row.pair() == like.pair();
         // Without bandwidths of single CPUs, the CPU that measured does not distinguish points with traffic either.
         if !like.is_some_and(|like| rows.iter().any(|row| differs(row, like))) {
-            rows.iter_mut().filter(|row| row.tells(TRAFFIC)).for_each(|row| row.hide(INITIATOR_CPU));
+            let of_nodes = |row: &&mut Row| row.tells(TRAFFIC) && !row.tells(CLASS);
+            rows.iter_mut().filter(of_nodes).for_each(|row| row.hide(INITIATOR_CPU));
         }
         if self.rows.is_empty() { Err(Problem::new(1, "no measured point")) } else { Ok(()) }
     }
@@ -259,7 +260,7 @@ impl Draft {
             return Ok(());
         }
         self.name(&mut row);
-        if row.tells(CLASS) {
+        if row.tells(CLASS) && !row.tells(TRAFFIC) {
             // CPUs and the home of lines distinguish points between CPUs, and their nodes follow from these.
             row.hide(ColumnSet::NODES | if row.tells(STATE) { LINES } else { HOME_NODE });
         } else if !row.tells(TARGET_CPU) && !row.tells(TRAFFIC) {

@@ -85,11 +85,17 @@ impl<'m> Field<'m> {
     /// Lines that do not fill a block in each part are left unused at the end. Returns `None` if
     /// `number` is not below `parts`, or if there is less than one block for each part.
     pub fn part(&self, number: usize, parts: usize) -> Option<Part<'m>> {
-        let lines = self.lines.checked_div(parts)? / BLOCK * BLOCK;
-        if number >= parts || lines == 0 {
+        self.sized(number, self.lines.checked_div(parts)?)
+    }
+
+    /// Returns part `number` of as many disjoint parts as there are, of at most `lines` lines each, rounded down to whole
+    /// blocks of [`BLOCK`] lines. Returns `None` if the part does not lie within the field, or if it is less than a block.
+    pub fn sized(&self, number: usize, lines: usize) -> Option<Part<'m>> {
+        let lines = lines / BLOCK * BLOCK;
+        if lines == 0 || number >= self.lines / lines {
             return None;
         }
-        // SAFETY: `number` is below `parts`, so that this part begins and ends within the field's lines.
+        // SAFETY: at least `number` + 1 such parts lie within the field's lines.
         let first = unsafe { self.first.add(number * lines) };
         Some(Part {
             first,

@@ -25,8 +25,11 @@ pub const SVG: Format = Format {
     extension: "svg",
     purpose: Purpose::Picture,
     write: |out, _, shown| {
-        // A report has a card of all chapters, and no picture of its own.
-        if shown.sentences().any(|(role, _)| role == Role::Page(PageRole::Chapter)) {
+        // A report has a card of all chapters, and no picture of its own. Chapters without figures are saved results.
+        let has = |is: fn(Role) -> bool| shown.sentences().any(|(role, _)| is(role));
+        if has(|role| role == Role::Page(PageRole::Chapter))
+            && has(|role| matches!(role, Role::Page(PageRole::Figure(..) | PageRole::Fact(_))))
+        {
             return card::write(out, shown.entries(), concat!("latency-bench ", env!("CARGO_PKG_VERSION")));
         }
         let origin = shown.sentences().filter(|(role, _)| *role == Role::Page(PageRole::Footer)).last();

@@ -9,7 +9,8 @@ use latency_core::{Interval, ToReal, sort_by, sort_by_key};
 use super::join::{SameRows, of_value, same_values};
 use super::significance::{Difference, Experience, LINES, LOADS, difference};
 use crate::record::columns::{
-    CLASS, Column, ColumnSet, INITIATOR_CPU, INITIATOR_NODE, POINTS, TARGET_CPU, TARGET_NODE, WORKING_SET,
+    CLASS, Column, ColumnSet, INITIATOR_CPU, INITIATOR_NODE, POINTS, TARGET_CPU, TARGET_NODE, TRAFFIC,
+    WORKING_SET,
 };
 use crate::record::row::Row;
 
@@ -205,7 +206,11 @@ impl Measured {
 
     /// Returns the assumed spread between runs, by the kind of the majority of some points.
     pub fn experience(&self, points: &[usize]) -> Experience {
-        let lines = points.iter().filter(|point| self.pairs[**point].row.tells(CLASS)).count();
+        let is_of_lines = |point: &&usize| {
+            let row = &self.pairs[**point].row;
+            row.tells(CLASS) && !row.tells(TRAFFIC)
+        };
+        let lines = points.iter().filter(is_of_lines).count();
         if lines * 2 > points.len() { LINES } else { LOADS }
     }
 

@@ -13,6 +13,7 @@ use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes};
 use crate::describe::{Report, trust};
 use crate::plan::{generators, sizes};
 use crate::result::{Point, Traffic, TrafficSubject};
+use latency_report::chart::vector;
 use latency_report::lists::joined;
 use latency_report::{Axis, Chart, ChartPoint, Level, Mark, Picture, Scale, Series, Shown, Unit};
 
@@ -69,6 +70,10 @@ impl Line {
     /// leaves half of a cache free and is larger than the cache before, or the largest of all in memory.
     fn levels(&self, report: &Report<'_, '_>) -> Vec<(String, Bytes, Estimate)> {
         let mut levels = Vec::new();
+        // Stores past the caches reach memory from every working set.
+        if self.kind.is_fenced() {
+            return levels;
+        }
         let mut before = Bytes(0);
         for level in 1..=LEVELS {
             let Some(cache) = self.share(report, level) else { continue };
@@ -84,7 +89,10 @@ impl Line {
     /// Returns the rate of the largest working set, if it is in memory for the most part.
     fn in_memory(&self, report: &Report<'_, '_>) -> Option<(Bytes, Estimate)> {
         let (size, rate) = *self.rates.last()?;
-        report.machine.reaches_memory(size.times(self.traffic.generators.into())).then_some((size, rate))
+        let cache = (1..=LEVELS).rev().find_map(|level| self.share(report, level));
+        let is_beyond = cache.is_none_or(|cache| size >= cache.times(2));
+        let all = size.times(self.traffic.generators.into());
+        (is_beyond && report.machine.reaches_memory(all)).then_some((size, rate))
     }
 }
 
@@ -96,20 +104,16 @@ pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
         trust::figure(document, report, &("Memory bandwidth", "GB/s", GIGA, None), rate);
     }
     for line in &lines {
-        let levels = line.levels(report);
-        let levels = levels.iter().map(|(name, size, rate)| {
-            format!(
-                "{} GB/s in {name} ({size}{})",
-                Gigabytes(rate.value),
-                if line.traffic.generators > 1 { " each" } else { "" }
-            )
-        });
-        document.answer(format_args!(
-            "{} ({}):{}.",
-            line.cores(),
-            if is_only_kind(&lines) { accesses(line.kind) } else { line.kind.name },
-            joined(" ", ", ", levels)
-        ));
+        let each = if line.traffic.generators > 1 { " each" } else { "" };
+        let mut words =
+            vector(line.levels(report).iter().map(|(name, size, rate)| {
+                format!("{} GB/s in {name} ({size}{each})", Gigabytes(rate.value))
+            }));
+        if let (true, Some((size, rate))) = (words.is_empty(), line.rates.last()) {
+            words.push(format!("{} GB/s within {size}{each}", Gigabytes(rate.value)));
+        }
+        let accesses = if is_only_kind(&lines) { accesses(line.kind) } else { line.kind.name };
+        document.answer(format_args!("{} ({accesses}): {}.", line.cores(), joined("", ", ", words.iter())));
     }
 }
 
@@ -149,7 +153,7 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>) {
     let first = lines.first().unwrap_or(longest);
     let caches = (1..=LEVELS).filter_map(|level| Some((level, first.share(report, level)?)));
     document.picture(Picture::Chart(Chart {
-        title: format!("Bandwidth: up to {} GB/s in a cache", Gigabytes(most)),
+        title: format!("Bandwidth: up to {} GB/s", Gigabytes(most)),
         subtitle: format!("by working set of each core; {}", report.machine.processor.brand.as_str()),
         x_axis: Axis { title: "working set of each core", unit: Unit::Bytes, scale: Scale::Logarithmic },
         y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Logarithmic },

@@ -152,7 +152,7 @@ impl<'g> Generators<'g> {
     /// [`Failure::NOTHING_TO_MEASURE`] if there is no memory for the part.
     pub fn own_part(&self, point: &Point, traffic: &Traffic) -> Attempt<Part<'g>> {
         let field = self.find(point);
-        let part = field.and_then(|(_, field)| field.holds.part(0, parts(field, traffic)));
+        let part = field.and_then(|(_, field)| field.holds.sized(0, part_lines(traffic)));
         let part = part.map(|part| part.numbered(self.runs.get()).resumed(self.own.get()));
         part.ok_or(Failure::NOTHING_TO_MEASURE)
     }
@@ -213,8 +213,8 @@ impl<'g> Generators<'g> {
     fn start(&self, point: &Point, traffic: &Traffic) -> Attempt {
         let others = point.walk.other_generators() as usize;
         let own = traffic.generators as usize - others;
-        let (field, site) = self.find(point).ok_or(Failure::NOTHING_TO_MEASURE)?;
-        let parts = parts(site, traffic);
+        let (field, _) = self.find(point).ok_or(Failure::NOTHING_TO_MEASURE)?;
+        let lines = part_lines(traffic);
         let cpus = (self.style.cpus)(point, traffic);
         let all = self.shared.generators.get(..others.min(self.threads));
         let all = all.ok_or(Failure::NOTHING_TO_MEASURE)?;
@@ -226,7 +226,7 @@ impl<'g> Generators<'g> {
         for (index, generator) in all.iter().enumerate() {
             let Some(cpu) = generators::spread(&cpus, index, others) else { break };
             let seed = self.runs.get() << 16 | (index + own) as u64;
-            let (part, kind) = ((index + own, parts), traffic.kind);
+            let (part, kind) = ((index + own, lines), traffic.kind);
             generator.run(GeneratorTask { cpu, field, part, kind, pace, seed });
         }
         self.active.set(others);
@@ -316,11 +316,10 @@ impl<'g> Generators<'g> {
     }
 }
 
-/// Returns the number of parts of a field, each of the size for one generator: more parts than generators if other
-/// traffic has more memory in total, or if the pages are larger than the memory that was asked for.
-fn parts(field: &Site<Field<'_>>, traffic: &Traffic) -> usize {
-    let each = traffic.footprint.0 / u64::from(traffic.generators.max(1));
-    (LINE.times(field.holds.lines() as u64).0 / each.max(1)) as usize
+/// Returns the lines of the part of one generator: the memory may be larger, if other traffic has more in total or if the
+/// pages are larger than the memory that was asked for.
+fn part_lines(traffic: &Traffic) -> usize {
+    (traffic.footprint.0 / u64::from(traffic.generators.max(1)) / LINE.0) as usize
 }
 
 #[cfg(test)]
@@ -403,6 +402,6 @@ mod tests {
         };
         let site = fields.list.iter_mut().flatten().next().unwrap();
         site.region.size = footprint;
-        assert_eq!(site.holds.part(1, parts(site, &traffic)).map(|part| part.lines()), Some(BLOCK));
+        assert_eq!(site.holds.sized(1, part_lines(&traffic)).map(|part| part.lines()), Some(BLOCK));
     }
 }

@@ -51,7 +51,7 @@ pub struct GeneratorTask {
     pub cpu: CpuId,
     /// The memory, as an index of the fields.
     pub field: usize,
-    /// The index of the part of the field, and the number of parts.
+    /// The index of the part of the field, and the lines of a part.
     pub part: (usize, usize),
     /// The kind of traffic.
     pub kind: &'static Kind,
@@ -146,7 +146,7 @@ impl Generator {
     /// run.
     fn obey(&self, task: &GeneratorTask, shared: &SharedByGenerators<'_>, place: &mut Place) {
         let field = shared.fields.get(task.field);
-        let part = field.and_then(|field| field.holds.part(task.part.0, task.part.1));
+        let part = field.and_then(|field| field.holds.sized(task.part.0, task.part.1));
         let (Ok(()), Some(part)) = (cpu::pin_to(task.cpu), part) else {
             // Release: as below.
             return self.run.store(KEPT_OUT, Ordering::Release);
@@ -244,7 +244,8 @@ mod tests {
         let [generator] = &generators;
         let run = |number: u64, (name, parts)| {
             let (before, kind) = (generator.lines(), Kind::parse(name).unwrap());
-            generator.run(GeneratorTask { cpu, field: 0, part: (0, parts), kind, pace, seed: number << 32 });
+            let part = (0, 4 * PERMUTED_LINES / parts);
+            generator.run(GeneratorTask { cpu, field: 0, part, kind, pace, seed: number << 32 });
             while generator.lines() < before + 1000 {
                 thread::yield_now();
             }
