@@ -95,7 +95,7 @@ impl<'m> Field<'m> {
         if lines == 0 || number >= self.lines / lines {
             return None;
         }
-        // SAFETY: at least `number` + 1 such parts lie within the field's lines.
+        // SAFETY: at least `number` + 1 parts of this size lie within the field's lines.
         let first = unsafe { self.first.add(number * lines) };
         Some(Part {
             first,
