@@ -12,10 +12,11 @@ use crate::analysis::matrix::UnlikeCore;
 use crate::describe::Report;
 use crate::machine::Machine;
 use crate::options::{FlagId, FlagSet, Options, Order};
-use crate::plan::Budget;
 use crate::plan::budget::{PAIRS_NS, budget_ns};
+use crate::plan::{Budget, own_cores};
 use crate::result::Point;
 use latency_report::document::fields;
+use latency_report::lists::joined;
 use latency_report::{Digits, Role, Shown};
 
 /// Nanoseconds that each core needs for an interval, and for each byte if its chain is written for each visit.
@@ -46,29 +47,31 @@ pub fn name(report: &Report<'_, '_>, cpu: CpuId) -> String {
 
 /// Writes by how much cores differ; nothing if they do not, unless each was to be measured.
 pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &[UnlikeCore], each: bool) {
-    let mut measured = CpuSet::EMPTY;
-    report.all.iter().filter(|outcome| outcome.result.is_ok()).for_each(|outcome| {
-        measured.insert(outcome.point.cpu.0);
-    });
-    let of = report.machine.sharing.cores_of(&report.machine.cpus).len();
-    let count = measured.len();
-    let mut names = String::new();
-    for (place, UnlikeCore { cpu, ns, ratio }) in found.iter().enumerate() {
-        let (comma, name, more) =
-            (if place > 0 { ", " } else { "" }, name(report, *cpu), (ratio - 1.0) * 100.0);
-        names += &format!("{comma}{name} {} ns ({more:+.1}%)", Digits(*ns));
-    }
-    let (role, head) = match (each, found.is_empty()) {
+    let differing = joined(
+        "",
+        ", ",
+        found.iter().map(|UnlikeCore { cpu, ns, ratio }| {
+            format!("{} {} ns ({:+.1}%)", name(report, *cpu), Digits(*ns), (ratio - 1.0) * 100.0)
+        }),
+    );
+    let (role, head, names) = match (each, found.is_empty()) {
         (false, true) => return,
-        (false, false) => (Role::Finding, "Other cores of the node differ: "),
-        (true, false) => (Role::Answer, "Slower than the other cores: "),
-        (true, true) if count < 2 => (Role::Answer, "One core was measured: there is no other to compare"),
-        (true, true) => {
-            names = format!("{count} measured cores (of {of}) is slower than the others");
-            (Role::Answer, "None of the ")
-        }
+        (false, false) => (Role::Finding, "Other cores of the node differ: ", differing),
+        (true, false) => (Role::Answer, "Slower than the other cores: ", differing),
+        (true, true) => (Role::Answer, "", alike(report)),
     };
     document.sentence(role, format_args!("{head}{names}."));
+}
+
+/// Returns the number of compared cores, if none is slower.
+fn alike(report: &Report<'_, '_>) -> String {
+    let measured = report.all.iter().filter(|outcome| outcome.result.is_ok());
+    let measured: CpuSet = measured.map(|outcome| outcome.point.cpu.0).collect();
+    let of = report.machine.sharing.cores_of(&report.machine.cpus).len();
+    match measured.len() {
+        0 | 1 => "One core was measured: there is no other to compare".into(),
+        count => format!("None of the {count} measured cores (of {of}) is slower than the others"),
+    }
 }
 
 /// Adds the other cores of each node's own pair to the points of pairs. Unless all are wanted, they share a last-level cache,
@@ -107,7 +110,7 @@ pub fn add(options: &Options<'_>, machine: &Machine, points: &mut Vec<Point>) {
     // If time is short, each last-level cache has one core.
     let each = points.first().map_or(0.0, |point| CORE_NS + BYTE_NS * point.size.0 as f64);
     if all && each * points.len() as f64 > PAIRS_NS.min(budget_ns(options)) {
-        let (mut seen, mut pairs) = (CpuSet::EMPTY, crate::plan::own_cores::pairs(points));
+        let (mut seen, mut pairs) = (CpuSet::EMPTY, own_cores::pairs(points));
         points.retain(|point| {
             let is_first = seen.insert(cache(point.cpu));
             let is_pair = pairs > 0;

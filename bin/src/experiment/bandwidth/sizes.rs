@@ -4,10 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::topology::Shared;
-use latency_core::traffic::Kind;
-use latency_core::{Bytes, Estimate, ToReal, plural};
+use latency_core::{Bytes, Estimate, ToReal};
 
-use super::tables::accesses;
+use super::tables::{accesses, cores};
 use crate::analysis::traffic::rate;
 use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes};
 use crate::describe::{Report, trust};
@@ -21,8 +20,7 @@ use latency_report::{Axis, Chart, ChartPoint, Level, Mark, Picture, Scale, Serie
 const LEVELS: u8 = 4;
 
 /// The rates of one kind of traffic and one number of cores, by ascending working set of a core.
-struct Line {
-    kind: &'static Kind,
+pub struct Line {
     /// The first point.
     point: Point,
     traffic: Traffic,
@@ -30,29 +28,21 @@ struct Line {
 }
 
 /// Returns the lines of a report, in the order of their first points.
-fn lines(report: &Report<'_, '_>) -> Vec<Line> {
+pub fn lines(report: &Report<'_, '_>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for outcome in report.outcomes {
         let Some((traffic, rate)) = rate(outcome) else { continue };
         let TrafficSubject::WorkingSet(size) = traffic.subject else { continue };
         let key = (traffic.kind.name, traffic.generators);
-        match lines.iter_mut().find(|line| (line.kind.name, line.traffic.generators) == key) {
+        match lines.iter_mut().find(|line| (line.traffic.kind.name, line.traffic.generators) == key) {
             Some(line) => line.rates.push((size, rate)),
-            None => {
-                let rates = [(size, rate)].into();
-                lines.push(Line { kind: traffic.kind, point: outcome.point, traffic, rates });
-            }
+            None => lines.push(Line { point: outcome.point, traffic, rates: [(size, rate)].into() }),
         }
     }
     lines
 }
 
 impl Line {
-    fn cores(&self) -> String {
-        let count = self.traffic.generators;
-        format!("{count} core{}", plural(count))
-    }
-
     /// Returns the part of a cache of a level that each core has.
     fn share(&self, report: &Report<'_, '_>, level: u8) -> Option<Bytes> {
         let kind = match level {
@@ -71,7 +61,7 @@ impl Line {
     fn levels(&self, report: &Report<'_, '_>) -> Vec<(String, Bytes, Estimate)> {
         let mut levels = Vec::new();
         // Stores past the caches reach memory from every working set.
-        if self.kind.is_fenced() {
+        if self.traffic.kind.is_fenced() {
             return levels;
         }
         let mut before = Bytes(0);
@@ -97,13 +87,12 @@ impl Line {
 }
 
 /// Writes the rate within each cache and in memory, for each number of cores.
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
-    let lines = lines(report);
+pub fn answer(document: &mut Shown, report: &Report<'_, '_>, lines: &[Line]) {
     let of_all = lines.iter().max_by_key(|line| line.traffic.generators);
     if let Some((_, rate)) = of_all.and_then(|line| line.in_memory(report)) {
         trust::figure(document, report, &("Memory bandwidth", "GB/s", GIGA, None), rate);
     }
-    for line in &lines {
+    for line in lines {
         let each = if line.traffic.generators > 1 { " each" } else { "" };
         let mut words =
             vector(line.levels(report).iter().map(|(name, size, rate)| {
@@ -112,33 +101,38 @@ pub fn answer(document: &mut Shown, report: &Report<'_, '_>) {
         if let (true, Some((size, rate))) = (words.is_empty(), line.rates.last()) {
             words.push(format!("{} GB/s within {size}{each}", Gigabytes(rate.value)));
         }
-        let accesses = if is_only_kind(&lines) { accesses(line.kind) } else { line.kind.name };
-        document.answer(format_args!("{} ({accesses}): {}.", line.cores(), joined("", ", ", words.iter())));
+        let accesses = if is_only_kind(lines) { accesses(line.traffic.kind) } else { line.traffic.kind.name };
+        document.answer(format_args!(
+            "{} ({accesses}): {}.",
+            cores(line.traffic.generators),
+            joined("", ", ", words.iter())
+        ));
     }
 }
 
 fn is_only_kind(lines: &[Line]) -> bool {
-    lines.iter().all(|line| lines.first().is_some_and(|first| first.kind.name == line.kind.name))
+    lines
+        .iter()
+        .all(|line| lines.first().is_some_and(|first| first.traffic.kind.name == line.traffic.kind.name))
 }
 
 /// Shows a row for each working set, and the picture of all.
-pub fn present(document: &mut Shown, report: &Report<'_, '_>) {
-    let lines = lines(report);
+pub fn present(document: &mut Shown, report: &Report<'_, '_>, lines: &[Line]) {
     let Some(longest) = lines.iter().max_by_key(|line| line.rates.len()) else { return };
-    let name = |line: &Line| match is_only_kind(&lines) {
-        true => line.cores(),
-        false => format!("{}, {}", line.kind.name, line.cores()),
+    let name = |line: &Line| match is_only_kind(lines) {
+        true => cores(line.traffic.generators),
+        false => format!("{}, {}", line.traffic.kind.name, cores(line.traffic.generators)),
     };
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.text("each core");
-        for line in &lines {
+        for line in lines {
             table.cell(format_args!("{}, GB/s", name(line)));
             table.text("95% CI");
         }
         for (size, _) in &longest.rates {
             table.row();
             table.show(size);
-            for line in &lines {
+            for line in lines {
                 let rate = line.rates.iter().find(|(other, _)| other == size).map(|(_, rate)| *rate);
                 table.show(&gigabytes(rate));
                 table.show(&Half(rate));
@@ -146,7 +140,7 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>) {
         }
     });
     let mut most: f64 = 0.0;
-    for line in &lines {
+    for line in lines {
         line.rates.iter().for_each(|(_, rate)| most = most.max(rate.value));
     }
     let point = |(size, rate): &(Bytes, Estimate)| ChartPoint::of(size.0.real(), rate.scaled(1.0 / GIGA));

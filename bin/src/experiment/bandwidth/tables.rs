@@ -1,6 +1,7 @@
 //! The tables and the picture of bandwidth: nodes as a grid, a row for each kind of traffic, for each number of cores, or
 //! for each CPU.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use latency_core::traffic::{Kind, View};
@@ -91,7 +92,7 @@ fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, l
             table.show(&Half(rate));
             table.known(group.best.map(|(generators, _)| generators));
             match group.knee() {
-                Some(count) => table.cell(format_args!("{count} core{}", plural(count))),
+                Some(count) => table.text(&cores(count)),
                 None => table.text("- cores"),
             }
             table.number(group.best.and_then(|best| group.in_flight(best)));
@@ -137,6 +138,11 @@ pub fn by_cpus(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
             ));
         }
     });
+}
+
+/// Returns a number of cores, in words.
+pub fn cores(count: u32) -> String {
+    format!("{count} core{}", plural(count))
 }
 
 /// Returns the accesses of a kind of traffic, in words.

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use latency_core::topology::Shared;
 use latency_core::traffic::{Kind, Threads, View};
-use latency_core::{CpuSet, Estimate, NodeId, ToReal, Worded, math, plural, sort_by};
+use latency_core::{CpuSet, Estimate, NodeId, ToReal, Worded, math, sort_by};
 
 use super::{sizes, tables};
 use crate::analysis::reference::quantity;
@@ -73,8 +73,9 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     summary(&mut parts.summary, view, view.with_peak.map(|(_, _, peak)| peak));
     rows(&mut parts.rows, &mut parts.data, report, view);
     if report.options.view == View::Size {
-        sizes::answer(&mut parts.answer, report);
-        sizes::present(&mut parts.evidence, report);
+        let lines = sizes::lines(report);
+        sizes::answer(&mut parts.answer, report, &lines);
+        sizes::present(&mut parts.evidence, report, &lines);
     } else {
         answer(&mut parts.answer, report, view);
         tables::present(&mut parts.evidence, report, &view.groups);
@@ -82,10 +83,6 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         tables::picture(&mut parts.evidence, report, &view.groups);
     }
     conditions(&mut parts.evidence, report, view);
-}
-
-fn cores(count: u32) -> String {
-    format!("{count} core{}", plural(count))
 }
 
 /// Writes the line that scripts search for.
@@ -97,7 +94,7 @@ fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
             "{from_to}: {} GB/s ({}, {})",
             gigabytes(Some(rate)),
             traffic.kind.name,
-            cores(generators)
+            tables::cores(generators)
         )),
         (None, Some(exclusion)) => describe::missing(document, Role::Line, &from_to, exclusion),
         (None, None) => {}
@@ -141,7 +138,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_
         document.answer(format_args!(
             "Node {from}, {accesses}: {} GB/s with {}{}{}.",
             headline(best, GIGA),
-            cores(generators),
+            tables::cores(generators),
             in_parentheses(best.interval, GIGA),
             method::optional(alone, |rate, out| {
                 write!(out, ", {} GB/s with one (scaling {})", headline(rate, GIGA), times(best, rate))

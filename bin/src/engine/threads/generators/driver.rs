@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn a_part_has_the_size_that_was_asked_for_in_a_larger_page() {
         let mut memory = vec![Line([0; 8]); 32 * BLOCK];
-        let mut fields = made_up(&mut memory);
+        let field = Field::new(&mut memory);
         let footprint = LINE.times(2 * BLOCK as u64);
         let generators = 2;
         let node = NodeId(0);
@@ -400,8 +400,6 @@ mod tests {
             line: LineSize::LEAST,
             rate: None,
         };
-        let site = fields.list.iter_mut().flatten().next().unwrap();
-        site.region.size = footprint;
-        assert_eq!(site.holds.sized(1, part_lines(&traffic)).map(|part| part.lines()), Some(BLOCK));
+        assert_eq!(field.sized(1, part_lines(&traffic)).map(|part| part.lines()), Some(BLOCK));
     }
 }

@@ -190,8 +190,9 @@ impl Generator {
 pub fn chunk(part: &Part<'_>) -> usize {
     /// Lines of a chunk in a part that a core's own caches hold: a call costs as much as 100 lines of the L1.
     const LARGEST_CHUNK: usize = 1 << 14;
-    /// Lines that caches of one core may hold, 16 MiB, and that its own caches may hold, 1 MiB.
+    /// Lines that the caches of one core may hold: 16 MiB.
     const LARGE: usize = 1 << 18;
+    /// Lines that a core's own caches may hold: 1 MiB.
     const SMALL: usize = 1 << 14;
     match part.lines() {
         ..SMALL => LARGEST_CHUNK,
