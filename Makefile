@@ -235,7 +235,7 @@ kernel-mutants: plugin all-aarch64
 check:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps -p latency-core -p latency-report -p latency-sys -p latency-bench
+	RUSTDOCFLAGS=-Dwarnings $(CARGO) doc --locked --no-deps -p latency-core -p latency-report -p latency-sys -p latency-engine -p latency-bench
 
 # What a release has, in target/dist: for each instruction set built twice and compared, which takes four minutes
 # (bin/dist/build).

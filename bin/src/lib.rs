@@ -7,9 +7,9 @@
 //! ```
 //!
 //! - `options` is the parsed command line, and the checks of it. No system call is made.
-//! - `machine` is the system's description of itself: topology, caches, clocks, limits. Plain data once detected.
-//! - `plan` turns options and machine into a finite list of points with a budget. It is pure: `--dry-run` prints it.
-//! - `engine` is the only code that times, and the only one that places memory. It takes points, never options. Its
+//! - `plan` turns options and [`latency_engine::machine`] into a finite list of points with a budget. It is pure: `--dry-run`
+//!   prints it.
+//! - [`latency_engine`] is the only code that times, and the only one that places memory. It takes points, never options. Its
 //!   page describes the course of a measurement.
 //! - `analysis` draws conclusions from results, as plain data: levels, ratios, verdicts. No format computes.
 //! - `describe` is the vocabulary of every report and the order of its parts. An experiment presents its result once, as
@@ -23,17 +23,16 @@
 //! catalogue         the tables of experiments and commands
 //! commands          on saved results, nothing measured: compare, fleet, fit; and the report of all experiments
 //! experiment        one file or folder each: plan, measure, present
-//! engine  describe  timing and placement; the vocabulary of reports
+//! describe          the vocabulary of reports
 //! plan  saved       points and budget; results read back
 //! analysis          pure functions of results
 //! record            measured points as cells by the table of columns
-//! result  machine   plain data
-//! error  warning    failures, and reasons to doubt a result
-//! options  words    the command line; words of the instruction set
+//! error             failures, with the exit code of each
+//! options           the command line
 //! ```
 //!
-//! Below all of them are three packages, and cargo keeps them apart: `latency-report` has one file a format, `latency-sys`
-//! makes all calls to the kernel, one concern a file, and `latency-core` needs no system call.
+//! Below all of them are four packages, and cargo keeps them apart: `latency-engine` measures, `latency-report` has one file
+//! a format, `latency-sys` makes all calls to the kernel, one concern a file, and `latency-core` needs no system call.
 //!
 //! The heap ([`latency_sys::heap`]) is for documents and reports: it is sealed while an experiment measures, and folders
 //! whose code runs then do not name it.
@@ -55,20 +54,15 @@ mod analysis;
 pub mod catalogue;
 mod commands;
 mod describe;
-mod engine;
 pub mod error;
 mod experiment;
-mod machine;
 pub mod options;
 mod outputs;
 mod plan;
 mod record;
-mod result;
 mod saved;
 #[cfg(test)]
 mod tests;
-mod warning;
-mod words;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -87,16 +81,16 @@ use commands::Command;
 use commands::expect::{self, EXPECT, needed};
 use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
-use engine::progress::Progress;
-use engine::session::Findings;
-use error::{Failure, TimingError};
+use error::{Failure, Unreliable};
 use experiment::dry_run;
 use experiment::run_experiment::{self, Effort, ExperimentRun, Planned};
-use machine::{Machine, detect, idle};
+use latency_engine::machine::{Machine, detect, idle};
+use latency_engine::progress::Progress;
+use latency_engine::session::Findings;
+use latency_engine::warning::Warnings;
 use options::{Descriptor, FlagId, FlagSet, Help, Options, Output, UsageError};
 use outputs::Outputs;
 use plan::duration::{self, Range};
-use warning::Warnings;
 
 /// The options of experiments that choose among CPUs. These experiments need to know which caches and cores the CPUs
 /// share.
@@ -309,7 +303,7 @@ fn perform<'o>(
     written?;
     match (failed, warnings.untrusted()) {
         (Some(failure), _) => Err(failure),
-        (None, Some((code, count))) if options.strict => Err(TimingError::NotTrusted { code, count }.into()),
+        (None, Some((code, count))) if options.strict => Err(Unreliable::NotTrusted { code, count }.into()),
         _ => Ok(()),
     }
 }
@@ -428,7 +422,7 @@ fn failed<'a>(findings: &Findings<'a>, done: usize) -> Option<Failure<'a>> {
     }
     let mut exclusions = findings.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().err());
     match exclusions.find(|exclusion| exclusion.is_fatal() || done == 0) {
-        Some(result::Exclusion::Placement(error)) => Some((*error).into()),
+        Some(latency_engine::result::Exclusion::Placement(error)) => Some((*error).into()),
         _ => None,
     }
 }

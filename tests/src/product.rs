@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::Range;
 
 /// The sources of each package of the program.
-pub const SOURCES: [&str; 4] = ["bin/report/src", "bin/src", "bin/sys/src", "core/src"];
+pub const SOURCES: [&str; 5] = ["bin/engine/src", "bin/report/src", "bin/src", "bin/sys/src", "core/src"];
 
 /// Returns the number of lines of product code in each folder of `bin/src`, in the other packages and in `asm`.
 ///
@@ -53,7 +53,9 @@ pub fn files(root: &str) -> Vec<Source> {
     let all = sources(root);
     let tests: Vec<Vec<String>> = all.iter().flat_map(modules_of_tests).collect();
     let is_test = |source: &Source| {
-        source.path.ends_with("tests.rs") || tests.iter().any(|test| source.module().starts_with(test))
+        source.path.ends_with("tests.rs")
+            || source.path.contains("/tests/")
+            || tests.iter().any(|test| source.module().starts_with(test))
     };
     all.into_iter().filter(|source| !is_test(source)).collect()
 }

@@ -98,7 +98,7 @@ const OUTPUT: [&str; 8] = [
     "README.md",
     "bin/README.md",
     "bin/src/options/golden",
-    "bin/src/warning/golden.txt",
+    "bin/engine/src/warning/golden.txt",
     "tests/golden",
     "tests/schema",
     "tests/packaged",

@@ -11,22 +11,21 @@ use std::process::Command;
 
 /// The floors of `bin`, from the top down. A file imports only from floors below its own, and from its own folder. The
 /// folders of one floor do not import each other. Files beside the folders are above all floors, but for a listed one.
-const FLOORS: [&[&str]; 10] = [
+const FLOORS: [&[&str]; 9] = [
     // Tests of the whole crate, with invented findings and with damaged input.
     &["tests/calibration", "tests/fuzz", "tests/golden"],
     &["commands"],
     &["experiment"],
-    &["engine", "describe"],
+    &["describe"],
     &["plan", "saved"],
     &["analysis"],
     &["record"],
-    &["result", "machine"],
-    &["error", "warning"],
-    &["options", "words.rs"],
+    &["error"],
+    &["options"],
 ];
 
-/// The floors of the engine, in the same way: files and folders of `bin/src/engine`. Its `mod.rs` is above them.
-const FLOORS_OF_THE_ENGINE: [&[&str]; 10] = [
+/// The floors of the engine, in the same way: files and folders of `bin/engine/src`. Its `lib.rs` is above them.
+const FLOORS_OF_THE_ENGINE: [&[&str]; 16] = [
     &["repeat", "with_generators", "with_partners"],
     &["run"],
     &["checks", "finish", "pieces", "spans"],
@@ -37,19 +36,16 @@ const FLOORS_OF_THE_ENGINE: [&[&str]; 10] = [
     &["schedule", "stopwatch"],
     &["seam"],
     &["placement", "progress"],
+    &["budget"],
+    &["regions"],
+    &["machine"],
+    &["result"],
+    &["error", "warning"],
+    &["words"],
 ];
 
-/// The folder of `bin/src` that is built only for tests.
-const TESTS: &str = "bin/src/tests/";
-
-/// The parts of that folder, each with the folder to whose rules it is subject: itself, or the one whose tests use it.
-const PARTS_OF_TESTS: [(&str, &str); 5] = [
-    ("calibration/", "tests/calibration"),
-    ("fuzz/", "tests/fuzz"),
-    ("golden/", "tests/golden"),
-    ("plain.rs", "options"),
-    ("simulated/", "engine"),
-];
+/// The folders that are built only for tests.
+const TESTS: [&str; 2] = ["bin/engine/src/tests/", "bin/src/tests/"];
 
 /// The files of `bin/src` beside its folders, and the list of the parts of tests.
 const BESIDE_THE_FOLDERS: [&str; 6] =
@@ -59,11 +55,13 @@ const BESIDE_THE_FOLDERS: [&str; 6] =
 const CATALOGUE: &str = "bin/src/catalogue.rs";
 
 /// Folders of `bin` that make no system calls, and the plain data that they may still import from `sys`.
-const PURE: [&str; 7] = ["commands", "experiment", "describe", "plan", "analysis", "record", "result"];
+const PURE: [&str; 6] = ["commands", "experiment", "describe", "plan", "analysis", "record"];
+/// Folders of the engine that make none either.
+const PURE_IN_THE_ENGINE: [&str; 2] = ["bin/engine/src/budget.rs", "bin/engine/src/result/"];
 const PLAIN_DATA: [&str; 5] = ["table", "Table", "errno", "Errno", "arguments"];
 
 /// Folders of `bin` that do not know the command line: a point or a budget contains the settings that they need.
-const WITHOUT_OPTIONS: [&str; 5] = ["engine", "analysis", "record", "result", "machine"];
+const WITHOUT_OPTIONS: [&str; 2] = ["analysis", "record"];
 
 /// Folders of `bin` that describe results, once for every format.
 const DESCRIBING: [&str; 3] = ["commands", "describe", "experiment"];
@@ -78,8 +76,8 @@ const INSTRUCTION_SET_FOLDERS: [&str; 2] = ["core/src/arch/aarch64/", "core/src/
 
 /// All places that each know one instruction set.
 const INSTRUCTION_SET_PLACES: [&str; 6] = [
-    "bin/src/machine/processor/aarch64.rs",
-    "bin/src/machine/processor/x86_64.rs",
+    "bin/engine/src/machine/processor/aarch64.rs",
+    "bin/engine/src/machine/processor/x86_64.rs",
     "bin/sys/src/arch/aarch64.rs",
     "bin/sys/src/arch/x86_64.rs",
     "core/src/arch/aarch64/",
@@ -88,7 +86,7 @@ const INSTRUCTION_SET_PLACES: [&str; 6] = [
 
 /// The files that select the place of an instruction set; no other file depends on the target.
 const CHOICES: [&str; 3] =
-    ["bin/src/machine/processor/mod.rs", "bin/sys/src/arch/mod.rs", "core/src/arch/mod.rs"];
+    ["bin/engine/src/machine/processor/mod.rs", "bin/sys/src/arch/mod.rs", "core/src/arch/mod.rs"];
 
 /// Prefixes of words that name an instruction set, or a property of only one instruction set.
 const INSTRUCTION_SETS: [&str; 9] =
@@ -97,16 +95,16 @@ const INSTRUCTION_SETS: [&str; 9] =
 /// Product code that uses these words outside of their places: the file, the word, and the reason.
 const NAMED_NEVERTHELESS: [(&str, &str, &str); 7] = [
     (
+        "bin/engine/src/machine/processor/mod.rs",
+        "AVX",
+        "the table of models, which is for all of them, refers to these names",
+    ),
+    ("bin/engine/src/warning/table.rs", "TSC", "only this counter may lack a promise of a constant rate"),
+    (
         "bin/src/experiment/matrix.rs",
         "TSC",
         "a text of help is not put together, and this one is for cycles of a counter",
     ),
-    (
-        "bin/src/machine/processor/mod.rs",
-        "AVX",
-        "the table of models, which is for all of them, refers to these names",
-    ),
-    ("bin/src/warning/table.rs", "TSC", "only this counter may lack a promise of a constant rate"),
     ("bin/sys/src/time.rs", "TSC", "the kernel's name of a request"),
     ("core/src/arch/mod.rs", "aarch64", "the words of each instruction set are there on all"),
     ("core/src/arch/mod.rs", "x86", "the words of each instruction set are there on all"),
@@ -140,9 +138,10 @@ const TOP_LEVEL: [&str; 10] = [
 ];
 
 /// The packages of the program, each with the crates that it may name.
-const PACKAGES: [(&str, &[&str]); 4] = [
-    ("latency-bench", &["latency-core", "latency-report", "latency-sys", CPUID]),
+const PACKAGES: [(&str, &[&str]); 5] = [
+    ("latency-bench", &["latency-core", "latency-engine", "latency-report", "latency-sys"]),
     ("latency-core", &[]),
+    ("latency-engine", &["latency-core", "latency-report", "latency-sys", CPUID]),
     ("latency-report", &["latency-core"]),
     ("latency-sys", &["latency-core", "linux-raw-sys", "rustix"]),
 ];
@@ -160,15 +159,11 @@ fn shipped() -> Vec<Source> {
     SOURCES.into_iter().flat_map(sources).collect()
 }
 
-/// Returns the folder of `bin/src` to whose rules a file is subject, or a file on a floor of its own; `None` for another file
-/// beside the folders.
+/// Returns the folder of `bin/src` to whose rules a file is subject; `None` for a file beside the folders.
 fn room(path: &str) -> Option<&str> {
-    match path.strip_prefix(TESTS) {
-        Some(inside) => {
-            PARTS_OF_TESTS.iter().find(|(part, _)| within(inside, &[part])).map(|(_, room)| *room)
-        }
-        None => folder("bin/src", path)
-            .or_else(|| path.strip_prefix("bin/src/").filter(|file| FLOORS.concat().contains(file))),
+    match path.strip_prefix("bin/src/tests/").and_then(|inside| inside.split_once('/')) {
+        Some((part, _)) => FLOORS[0].iter().find(|room| room.ends_with(part)).copied(),
+        None => folder("bin/src", path).filter(|folder| *folder != "tests"),
     }
 }
 
@@ -182,9 +177,13 @@ fn within(path: &str, places: &[&str]) -> bool {
     places.iter().any(|place| if place.ends_with('/') { path.starts_with(place) } else { path == *place })
 }
 
+/// The words of results ask a test whether it uses others, where there are tests.
+const FOR_TESTS: (&str, &str) = ("bin/engine/src/words.rs", "bin/engine/src/tests/words.rs");
+
 /// Returns whether an import is one of tests: of a module `tests`, of a file of tests, or of the folder of tests.
 fn is_of_tests(import: &Import) -> bool {
-    import.in_tests || import.from.ends_with("tests.rs") || import.from.starts_with(TESTS)
+    let is_for_tests = (import.from.as_str(), import.to.as_str()) == FOR_TESTS;
+    is_for_tests || import.in_tests || import.from.ends_with("tests.rs") || within(&import.from, &TESTS)
 }
 
 fn assert_none(rule: &str, violations: Vec<String>) {
@@ -208,16 +207,14 @@ fn a_file_imports_only_from_floors_below() {
 
 #[test]
 fn within_the_engine_a_file_imports_only_from_floors_below() {
-    const ROOT: &str = "bin/src/engine/";
+    const ROOT: &str = "bin/engine/src/";
     fn part(path: &str) -> Option<&str> {
         let inside = path.strip_prefix(ROOT)?;
         let part = inside.split_once('/').map_or(inside, |(folder, _)| folder);
-        Some(part.strip_suffix(".rs").unwrap_or(part)).filter(|part| *part != "mod")
+        Some(part.strip_suffix(".rs").unwrap_or(part)).filter(|part| *part != "lib")
     }
-    let mut imports = imports(&sources("bin/src"));
-    imports.retain(|import| {
-        import.from.starts_with(ROOT) && import.to.starts_with(ROOT) && !is_of_tests(import)
-    });
+    let mut imports = imports(&sources("bin/engine/src"));
+    imports.retain(|import| !is_of_tests(import));
     assert!(imports.len() > 100, "{} imports", imports.len());
     assert_none(
         "a file of the engine may only import from the floors below",
@@ -226,13 +223,13 @@ fn within_the_engine_a_file_imports_only_from_floors_below() {
 }
 
 #[test]
-fn only_tests_import_from_the_folder_of_tests() {
-    let imports = imports(&sources("bin/src"));
+fn only_tests_import_from_folders_of_tests() {
+    let imports: Vec<_> = ["bin/engine/src", "bin/src"].map(|root| imports(&sources(root))).concat();
     let (of_tests, of_others): (Vec<_>, Vec<_>) =
-        imports.iter().filter(|import| import.to.starts_with(TESTS)).partition(|import| is_of_tests(import));
+        imports.iter().filter(|import| within(&import.to, &TESTS)).partition(|import| is_of_tests(import));
     assert!(of_tests.len() > 10, "{} imports", of_tests.len());
     let violations = of_others.iter().map(|import| format!("{}:{}: {}", import.from, import.line, import.to));
-    assert_none("only tests may import from bin/src/tests", violations.collect());
+    assert_none("only tests may import from folders of tests", violations.collect());
 }
 
 #[test]
@@ -240,9 +237,9 @@ fn modules_only_for_tests_are_named_as_tests() {
     let modules: Vec<_> =
         SOURCES.into_iter().flat_map(sources).flat_map(|of| modules_of_tests(&of)).collect();
     assert!(modules.len() > 40, "{} modules", modules.len());
-    let others = modules.iter().filter(|module| !module.last().is_some_and(|name| name.ends_with("tests")));
+    let others = modules.iter().filter(|module| !module.iter().any(|name| name.ends_with("tests")));
     assert_none(
-        "a module that is built only for tests is called `tests` or `..._tests`, or stands in bin/src/tests",
+        "a module that is built only for tests is called `tests` or `..._tests`, or stands in a folder of tests",
         others.map(|module| module.join("::")).collect(),
     );
 }
@@ -275,7 +272,9 @@ fn every_file_of_the_binary_has_a_folder_on_a_floor() {
 #[test]
 fn plans_and_results_ask_the_system_nothing() {
     let mut violations = Vec::new();
-    for source in sources_in(&PURE) {
+    let of_the_engine = sources("bin/engine/src").into_iter();
+    let of_the_engine = of_the_engine.filter(|source| within(&source.path, &PURE_IN_THE_ENGINE));
+    for source in sources_in(&PURE).into_iter().chain(of_the_engine) {
         for path in source.paths() {
             let names: Vec<&str> = path.names.iter().map(String::as_str).collect();
             let plain = |part: &&str| PLAIN_DATA.contains(part);
@@ -288,14 +287,14 @@ fn plans_and_results_ask_the_system_nothing() {
 }
 
 #[test]
-fn the_engine_and_results_see_no_options() {
+fn conclusions_and_records_see_no_options() {
     let mut violations = Vec::new();
     for source in sources_in(&WITHOUT_OPTIONS) {
         let options = |names: &[String]| names.iter().take(2).eq(["crate", "options"]);
         let paths = source.paths().into_iter().filter(|path| options(&path.names));
         violations.extend(at(&source, paths.map(|path| path.line), "the options"));
     }
-    assert_none("engine, analysis, result and machine may not import options", violations);
+    assert_none("analysis and record may not import options", violations);
 }
 
 #[test]
@@ -379,7 +378,9 @@ fn choices(source: &Source) -> Result<BTreeSet<usize>, usize> {
             continue;
         }
         let condition = line.strip_prefix("#[cfg(").and_then(|rest| rest.strip_suffix(")]")).ok_or(number)?;
-        let alone = condition.strip_prefix("any(").and_then(|rest| rest.strip_suffix(", test)"));
+        let alone = condition.strip_prefix("any(").and_then(|rest| {
+            rest.strip_suffix(", test)").or(rest.strip_suffix(", test, feature = \"tests\")"))
+        });
         let name = alone
             .unwrap_or(condition)
             .strip_prefix("target_arch = \"")
@@ -416,10 +417,12 @@ fn a_choice_is_a_condition_and_a_module() {
 #[test]
 fn one_file_asks_the_processor_by_raw_cpuid() {
     let mut violations = Vec::new();
-    for source in shipped().iter().filter(|source| source.path != "bin/src/machine/processor/x86_64.rs") {
+    for source in
+        shipped().iter().filter(|source| source.path != "bin/engine/src/machine/processor/x86_64.rs")
+    {
         violations.extend(at(source, source.lines_with("raw_cpuid"), "raw_cpuid"));
     }
-    assert_none("raw-cpuid may only be named in bin/src/machine/processor/x86_64.rs", violations);
+    assert_none("raw-cpuid may only be named in bin/engine/src/machine/processor/x86_64.rs", violations);
 }
 
 #[test]
@@ -454,14 +457,15 @@ fn all_packages_are_without_the_standard_library() {
 }
 
 /// Folders whose code runs while something is timed. The heap is sealed then.
-const MEASURING: [&str; 6] =
-    ["core/src/", "bin/src/engine/", "bin/src/machine/", "bin/src/plan/", "bin/src/result/", "bin/sys/src/"];
+const MEASURING: [&str; 4] = ["core/src/", "bin/engine/src/", "bin/src/plan/", "bin/sys/src/"];
+/// The parts of them that run only before or after that, and the declaration of the crate.
+const AFTERWARDS: [&str; 3] = ["bin/engine/src/lib.rs", "bin/engine/src/tests/", "bin/engine/src/warning/"];
 
 #[test]
 fn nothing_is_allocated_where_it_is_measured() {
     let mut violations = Vec::new();
     for source in shipped().iter().filter(|source| source.path != "bin/sys/src/heap.rs") {
-        if within(&source.path, &MEASURING) {
+        if within(&source.path, &MEASURING) && !within(&source.path, &AFTERWARDS) {
             violations.extend(at(source, source.lines_with("alloc"), "the crate alloc"));
         }
     }
@@ -485,7 +489,7 @@ fn nothing_is_allocated_where_it_is_measured() {
 
 #[test]
 fn no_type_has_the_name_of_another() {
-    for roots in [&["bin/report/src", "bin/src", "bin/sys/src"][..], &["core/src"]] {
+    for roots in [&["bin/engine/src", "bin/report/src", "bin/src", "bin/sys/src"][..], &["core/src"]] {
         let types = types(roots);
         assert!(types.len() > 100, "{} types in {roots:?}", types.len());
         // A type of the contract has one place in the folder of each instruction set.

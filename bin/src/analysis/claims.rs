@@ -4,7 +4,7 @@ use latency_core::host::Ways;
 use latency_core::worded;
 use latency_core::{Bytes, arch};
 
-use crate::machine::{Machine, Platform};
+use latency_engine::machine::{Machine, Platform};
 
 /// Largest number of levels that are kept.
 pub const MAX_CLAIMS: usize = 4;

@@ -6,7 +6,7 @@ use core::fmt;
 use latency_core::topology::{Shared, Sharing};
 use latency_core::{CpuId, CpuSet, Estimate, Interval, Worded, best, stats};
 
-use crate::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
+use latency_engine::result::{ClockOffset, LineLevel, Measurement, Outcome, Owned, PingPong, Point};
 use latency_report::chart::vector;
 
 /// Latency below which two CPUs are likely threads of one core, which exchange a line within its own caches: two cores
@@ -242,12 +242,12 @@ fn median(values: &mut dyn Iterator<Item = f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::tests::outcome;
     use super::*;
-    use crate::result::{Exclusion, PerLine, Walk};
     use latency_core::NodeId;
     use latency_core::cores::lines::OfLine;
     use latency_core::cores::{Method, State, Walk as Access};
+    use latency_engine::result::{Exclusion, PerLine, Walk};
+    use latency_engine::tests::outcome::outcome;
 
     /// Returns a pair with this latency, with an interval of 1 % to each side.
     fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome<'static> {

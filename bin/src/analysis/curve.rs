@@ -18,8 +18,8 @@ use latency_core::{Bytes, Estimate, ToReal, best, sort_by_key, stats};
 use super::caches::{self, Cache};
 use super::claims::{Claim, Claims};
 use super::reading::{Reading, clock, only, values};
-use super::tlb::{TlbLevels, knees};
-use crate::result::Sample;
+use latency_engine::result::Sample;
+use latency_engine::spans::tlb::{TlbLevels, knees};
 use latency_report::chart::vector;
 
 /// The conclusions from a curve.
@@ -223,8 +223,8 @@ fn are_smoother_in_cycles(samples: &[Sample]) -> bool {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
-    use crate::analysis::tlb::TlbEnd;
     use latency_core::Interval;
+    use latency_engine::spans::tlb::TlbEnd;
     use std::vec::Vec;
 
     fn analysis(samples: &[Sample], claims: Claims) -> Analysis {

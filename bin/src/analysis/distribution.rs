@@ -4,7 +4,7 @@
 use latency_core::math::{exp2, log2};
 use latency_core::{ToReal, hops};
 
-use crate::result::{Distribution, Percentile};
+use latency_engine::result::{Distribution, Percentile};
 use latency_report::ChartPoint;
 
 /// Largest relative difference between the means of single loads and of batches that agree.

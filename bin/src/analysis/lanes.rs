@@ -6,7 +6,7 @@ use latency_core::kernel::lanes::PARALLEL;
 use latency_core::{Bytes, Estimate, Interval, LineSize, Side, ToReal, sort_by, stats, worded};
 
 use super::claims::{Claim, Claims};
-use crate::result::{Outcome, Walk};
+use latency_engine::result::{Outcome, Walk};
 use latency_report::chart::vector;
 
 /// Largest ratio of loads in flight to chains that is noise.
@@ -267,4 +267,4 @@ pub fn work_reach(floor: Option<&WorkingSet>, memory: &WorkingSet) -> Option<Wor
 
 #[cfg(test)]
 #[path = "lanes_tests.rs"]
-pub mod tests;
+mod tests;

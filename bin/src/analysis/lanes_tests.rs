@@ -2,78 +2,19 @@
 
 use super::*;
 use crate::analysis::claims::{Claim, Source};
-use crate::result::{Evidence, Means, Measurement, Placed, Point, RoundSeries, WarmUp};
-use latency_core::chain::Order;
-use latency_core::kernel::POINTER;
+use latency_core::Summary;
 use latency_core::kernel::lanes::{PARALLEL, WINDOW};
-use latency_core::{CpuId, LineSize, NodeId, PageSize, Pages, Summary};
+use latency_engine::result::RoundSeries;
+use latency_engine::tests::outcome::outcome;
 use std::vec::Vec;
-
-/// Returns a point with this time, with an interval of 1 % to each side.
-pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
-    let nodes = (NodeId(0), CpuId(0));
-    let (order, pages) = (Order::Random, Pages::thp(PageSize::MIB_2));
-    let (size, stride) = (Bytes(size), Bytes(64));
-    let (initiator, cpu, target) = (nodes.0, nodes.1, nodes.0);
-    let (kernel, seed, line) = (&POINTER, 1, LineSize::LEAST);
-    let point = Point { initiator, cpu, target, kernel, order, size, stride, line, seed, pages, walk };
-    let interval = Interval { low: nanoseconds * 0.99, high: nanoseconds * 1.01 };
-    let summary = Summary {
-        count: 15,
-        median: nanoseconds,
-        minimum: nanoseconds,
-        maximum: nanoseconds,
-        mad: 0.0,
-        interval: Some(interval),
-    };
-    let series = RoundSeries {
-        split: None,
-        undisturbed: None,
-        warm_over_cold: None,
-        nanoseconds: summary,
-        core_cycles: None,
-        core_gigahertz: None,
-        uncore_gigahertz: None,
-        delivered: None,
-        minimum_ns: nanoseconds,
-        maximum_ns: nanoseconds,
-        batches: 300,
-        stepped_back: 0,
-        throttled: 0,
-        unsettled: 0,
-        state_share: None,
-        window_ns: 1e9,
-        disturbed: 0,
-        counters: None,
-        software: crate::result::series::Software::default(),
-    };
-    let seen = Evidence::default();
-    let placed =
-        Placed { means: Means::SoleNode, pages, mapped: size, before: seen, after: seen, as_small: None };
-    let result = Ok(Measurement {
-        placed,
-        hops: 100,
-        warm_up: WarmUp::default(),
-        series,
-        rounds: 15,
-        placements: 1,
-        placement_spread: None,
-        precise: true,
-        fingerprint: 1,
-        nodes: 1,
-        traffic: None,
-        lines: None,
-    });
-    Outcome { point, result }
-}
 
 #[test]
 fn counts_of_all_lanes_are_divided_by_the_lanes() {
     let Ok(measured) = outcome(1 << 28, Walk::Chain, 80.0).result else { panic!("measured") };
     let cycles = Summary { median: 320.0, ..measured.series.nanoseconds };
-    let mut per_hop = [None; crate::result::series::EVENTS];
+    let mut per_hop = [None; latency_engine::result::series::EVENTS];
     (per_hop[0], per_hop[1]) = (Some(352.0), Some(24.0));
-    let counters = Some(crate::result::series::Counters { per_hop, running: 0.8 });
+    let counters = Some(latency_engine::result::series::Counters { per_hop, running: 0.8 });
     let series = RoundSeries { core_cycles: Some(cycles), counters, ..measured.series };
     let mut shared = series;
     shared.share(8.0);

@@ -5,8 +5,8 @@ use alloc::vec::Vec;
 use latency_core::{Estimate, Interval, sort_by_key};
 
 use super::load::{Curve, LoadLevel, Verdict, lines_in_flight};
-use super::traffic::{bytes_per_line, limit, shares};
-use crate::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
+use super::traffic::{limit, shares};
+use latency_engine::result::{Measurement, Outcome, PlacedField, Point, RoundSeries, Traffic, Walk};
 use latency_report::chart::vector;
 
 /// One level of load, and its outcome.
@@ -92,7 +92,7 @@ pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<Loading<'r, 'a>> {
 /// Returns the bytes per second that generators delivered while a chain was walked.
 pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
     let found = series.delivered?;
-    let of = |lines_per_ns: f64| bytes_per_line(traffic.kind) * 1e9 * lines_per_ns;
+    let of = |lines_per_ns: f64| traffic.kind.bytes_per_line() * 1e9 * lines_per_ns;
     let interval =
         found.interval.map(|interval| Interval { low: of(interval.low.max(0.0)), high: of(interval.high) });
     Some(Estimate { value: of(found.median), interval })

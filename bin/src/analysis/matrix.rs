@@ -8,9 +8,9 @@ use latency_core::topology::{Node, Topology};
 use latency_core::{CpuId, Estimate, Interval, NodeId, Picoseconds, ToReal, math, sort_by_key};
 
 use super::cores::middle;
-use crate::machine::Machine;
-use crate::result::{Measurement, Outcome, Point};
-use crate::warning::{Warning, Warnings};
+use latency_engine::machine::Machine;
+use latency_engine::result::{Measurement, Outcome, Point};
+use latency_engine::warning::{Warning, Warnings};
 use latency_report::chart::vector;
 
 /// The kind of distance between two nodes, in the order of groups: local, then that of [`Class::FAR`].

@@ -22,7 +22,6 @@ pub mod reading;
 pub mod reference;
 pub mod residency;
 pub mod side_by_side;
-pub mod tlb;
 pub mod traffic;
 pub mod translation;
 pub mod variants;

@@ -2,8 +2,8 @@
 
 use latency_core::chain::Order;
 
-use crate::result::{Outcome, Strided};
 use latency_core::Estimate;
+use latency_engine::result::{Outcome, Strided};
 
 /// The time per load over the same lines in each order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,9 +35,9 @@ pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersCon
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::tests::outcome;
     use super::*;
-    use crate::result::Walk;
+    use latency_engine::result::Walk;
+    use latency_engine::tests::outcome::outcome;
 
     fn ratios(random: f64) -> [Option<f64>; 3] {
         let walk = |order, ns| {

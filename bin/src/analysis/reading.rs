@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use latency_core::model::Fit;
 use latency_core::{Estimate, ToReal, stats};
 
-use crate::result::Sample;
+use latency_engine::result::Sample;
 use latency_report::chart::vector;
 
 /// Share of misses in every level from which on a point counts as memory.

@@ -13,7 +13,7 @@ use core::f64::consts::LN_2;
 use latency_core::math::ln;
 use latency_core::{Bytes, Estimate, Interval, ToReal};
 
-use crate::result::Residence;
+use latency_engine::result::Residence;
 use latency_report::chart::vector;
 
 /// Least share of a working set at the shortest wait for which a half-life is sought.
@@ -231,7 +231,7 @@ pub fn left_by_a_look(points: &[Residence]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::SecondLook;
+    use latency_engine::result::SecondLook;
     use std::vec::Vec;
 
     const CACHE: Bytes = Bytes(32 << 20);

@@ -115,8 +115,8 @@ fn distance(one: f64, other: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::analysis::claims::Claims;
-    use crate::result::Sample;
     use latency_core::Bytes;
+    use latency_engine::result::Sample;
     use std::vec::Vec;
 
     /// Returns the levels of caches of 4 and 14 core cycles and memory of 80 ns, at a given clock.

@@ -2,14 +2,12 @@
 
 use alloc::vec::Vec;
 
-use latency_core::traffic::{Kind, pace};
-use latency_core::{Estimate, Interval, ToReal, best, math};
+use latency_core::traffic::{Kind, WHOLE_STEPS};
+use latency_core::{Estimate, Interval, ToReal, best};
 
-use crate::result::{Counter, Outcome, Point, Traffic, Walk};
+use latency_engine::result::{Outcome, Point, Traffic, Walk};
 use latency_report::chart::vector;
 
-/// Number of steps after which every kind of traffic has moved a whole number of lines.
-const STEPS: u64 = 6;
 /// Share of the largest rate that counts as reaching it.
 const NEARLY: f64 = 0.95;
 
@@ -24,44 +22,20 @@ pub struct Shares {
     pub owned: f64,
 }
 
-/// Returns the bytes moved per line of 64 bytes for a kind of traffic: the line is read, written, or both.
-pub fn bytes_per_line(kind: &Kind) -> f64 {
-    kind.bytes(STEPS).real() / STEPS as f64
-}
-
 /// Returns the rate in bytes per second from the time per line in nanoseconds, or the time from the rate.
 pub fn bandwidth(kind: &Kind, of: Estimate) -> Estimate {
-    let inverse = |value: f64| bytes_per_line(kind) * 1e9 / value;
+    let inverse = |value: f64| kind.bytes_per_line() * 1e9 / value;
     let interval = of.interval.map(|ends| Interval { low: inverse(ends.high), high: inverse(ends.low) });
     Estimate { value: inverse(of.value), interval }
 }
 
-/// Returns the ticks from step to step of each generator at a total rate, and the number of lines in a burst. That
-/// number is `asked`, or else the smallest with which reading the counter, and fences, take a quarter of the time, and
-/// with which gaps span some steps of a coarse counter.
-pub fn bursts(counter: &Counter, traffic: &Traffic, rate: f64, asked: Option<u32>) -> (f64, u32) {
-    /// Time of a fence, which waits for stores to leave the core, in nanoseconds: 90 to 140 ns on Zen 3.
-    const FENCE_NS: f64 = 120.0;
-    /// Minimum mean gap between bursts, in steps of a coarse counter: in shorter gaps, most bursts would be due in the
-    /// same step as the one before.
-    const GAP_STEPS: u32 = 4;
-    let frequency = counter.frequency.0.real();
-    let bytes_per_step = bytes_per_line(traffic.kind) * traffic.lines_per_step().real();
-    let ticks = frequency * bytes_per_step * f64::from(traffic.generators) / rate;
-    let fence = if traffic.kind.is_fenced() { FENCE_NS * 1e-9 * frequency } else { 0.0 };
-    let least = counter.ticks_at_least(GAP_STEPS);
-    let cost = counter.overhead.0 + math::whole(fence);
-    let burst = asked.unwrap_or_else(|| pace::burst(pace::gap(ticks), cost, least));
-    (ticks, burst)
-}
-
 /// Returns the composition of the bytes of a kind of traffic.
 pub fn shares(kind: &Kind) -> Shares {
-    let all = (kind.reads(STEPS) + kind.writes(STEPS)).real();
+    let all = (kind.reads(WHOLE_STEPS) + kind.writes(WHOLE_STEPS)).real();
     Shares {
-        read: kind.reads(STEPS).real() / all,
-        written: kind.writes(STEPS).real() / all,
-        owned: kind.owned(STEPS).real() / all,
+        read: kind.reads(WHOLE_STEPS).real() / all,
+        written: kind.writes(WHOLE_STEPS).real() / all,
+        owned: kind.owned(WHOLE_STEPS).real() / all,
     }
 }
 
@@ -69,7 +43,7 @@ pub fn shares(kind: &Kind) -> Shares {
 pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
     let Walk::Traffic(traffic) = outcome.point.walk else { return None };
     let found = outcome.result.as_ref().ok()?.series.nanoseconds;
-    let of = |nanoseconds: f64| bytes_per_line(traffic.kind) * 1e9 / nanoseconds;
+    let of = |nanoseconds: f64| traffic.kind.bytes_per_line() * 1e9 / nanoseconds;
     let interval = found.interval.map(|interval| Interval { low: of(interval.high), high: of(interval.low) });
     Some((traffic, Estimate { value: of(found.median), interval }))
 }
@@ -224,7 +198,7 @@ mod tests {
 
     #[test]
     fn bytes_are_lines_read_and_written() {
-        let all: std::vec::Vec<_> = KINDS.iter().map(|kind| (kind.name, bytes_per_line(kind))).collect();
+        let all: std::vec::Vec<_> = KINDS.iter().map(|kind| (kind.name, kind.bytes_per_line())).collect();
         assert_eq!(all[0], ("read", 64.0));
         assert_eq!(all[2], ("2:1", 96.0));
         assert_eq!(all[5], ("copy-nt", 128.0));

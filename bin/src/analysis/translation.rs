@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 use latency_core::chain::Order;
 use latency_core::{Bytes, Estimate, PageSize, Pages, Side, sort_by_key};
 
-use super::tlb::at;
-use crate::result::point::REGION;
-use crate::result::{Outcome, Point, SpanPoint};
+use latency_engine::result::point::REGION;
+use latency_engine::result::{Outcome, Point, SpanPoint};
+use latency_engine::spans::tlb::at;
 use latency_report::chart::vector;
 
 /// Lines of the smallest working set of the walks: base pages with as many lines exceed every first-level TLB.
@@ -275,10 +275,10 @@ fn shows_from(shares: impl Iterator<Item = (Bytes, f64)>) -> Option<Bytes> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lanes::tests::outcome;
     use super::*;
-    use crate::result::Walk;
     use latency_core::{Interval, LINE};
+    use latency_engine::result::Walk;
+    use latency_engine::tests::outcome::outcome;
     use proptest::prelude::*;
 
     const SMALL: Pages = Pages::base(PageSize::KIB_4);

@@ -3,8 +3,8 @@
 use latency_core::kernel::VARIANTS;
 
 use super::lanes::NEARLY_MEMORY;
-use crate::result::{Measurement, Outcome};
 use latency_core::{Estimate, Side, best};
+use latency_engine::result::{Measurement, Outcome};
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]

@@ -5,7 +5,7 @@ use latency_core::kernel::lanes::{Filler, Gap, WINDOW};
 use latency_core::{Estimate, Interval, Side, ToReal};
 
 use super::lanes::{WorkReach, WorkingSet, work_reach};
-use crate::result::Reach;
+use latency_engine::result::Reach;
 
 /// Difference between runs, in fillers. Each run finds the end of the window within a few fillers, and the next run
 /// finds it elsewhere: 348 to 380 mixed fillers on Zen 4.
@@ -195,9 +195,9 @@ pub fn conclude(
 #[cfg(test)]
 mod tests {
     use super::super::lanes::regions;
-    use super::super::lanes::tests::outcome;
     use super::*;
-    use crate::result::{Outcome, Walk};
+    use latency_engine::result::{Outcome, Walk};
+    use latency_engine::tests::outcome::outcome;
     use std::vec::Vec;
 
     /// Returns loads of 100 ns at each amount of work, `gain` times as fast with a prefetch, with an uncertainty of

@@ -4,8 +4,8 @@ use core::fmt::{self, Display};
 use latency_core::Picoseconds;
 use latency_core::topology::{Attributes, Node};
 
-use crate::machine::Machine;
 use crate::record::members::SIDE_CACHE;
+use latency_engine::machine::Machine;
 use latency_report::document::{fields, members};
 use latency_report::{Digits, Level, Shown};
 

@@ -5,8 +5,8 @@ use super::time::Utc;
 use crate::analysis::traffic::bandwidth;
 pub use crate::record::columns::*;
 use crate::record::row::Row;
-use crate::result::LoadParts;
 use crate::saved::Saved;
+use latency_engine::result::LoadParts;
 use latency_report::{Field, Part, Shown};
 
 /// Describes the values that tell a saved point of an experiment apart from others.

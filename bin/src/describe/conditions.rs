@@ -9,13 +9,13 @@ use latency_core::{Bytes, plural};
 
 use super::Report;
 use super::rates::optional;
-use crate::machine::{Machine, Platform};
 use crate::record::members::{
     CONDITIONS, CORRECTED, CPUS, ERRORS, MEMORY_DEVICES, OTHER_PROCESSES, UNCORRECTED,
 };
-use crate::result::conditions::ErrorCounts;
-use crate::result::{Conditions, HardwareErrors, Outcome};
-use crate::warning::Warnings;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::conditions::ErrorCounts;
+use latency_engine::result::{Conditions, HardwareErrors, Outcome};
+use latency_engine::warning::Warnings;
 use latency_report::document::{fields, members};
 use latency_report::{PageRole, Part, Role, Shown};
 

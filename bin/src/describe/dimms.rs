@@ -8,8 +8,8 @@ use latency_core::ToReal;
 use latency_core::host::{DimmSource, Dimms};
 
 use super::rates::optional;
-use crate::machine::{Machine, Platform};
 use crate::record::members::{DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, DIMMS};
+use latency_engine::machine::{Machine, Platform};
 use latency_report::document::members;
 use latency_report::{Level, Part, Role, Shown};
 

@@ -5,7 +5,7 @@ use latency_core::Worded;
 
 use super::{Report, columns, method, point};
 use crate::analysis::lanes::HierarchyPlace;
-use crate::result::{Point, Walk};
+use latency_engine::result::{Point, Walk};
 use latency_report::{Level, Role, Shown};
 
 /// Describes the walk of a point.

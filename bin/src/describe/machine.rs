@@ -9,7 +9,6 @@ use super::rates::optional;
 use super::time::Day;
 use super::{Report, attributes, conditions, dimms};
 use crate::analysis::reference::contradiction;
-use crate::machine::{CoreKind, Instead, Machine};
 use crate::options::Labels;
 use crate::record::members::{
     BIOS_VERSION, BOOT_ID, CACHE_BYTES, CACHE_LEVEL, CACHE_TYPE, CACHES, CLOCK, CLOCK_SOURCE, CORE_TYPE,
@@ -17,9 +16,10 @@ use crate::record::members::{
     GOVERNOR, HOST, HOST_NAME, HUGE_PAGES, HYPERVISOR, KERNEL_RELEASE, LABELS, MACHINE, MACHINE_PRODUCT,
     MEMORY_ENCRYPTION, MICROCODE, NODE_CPUS, NODES, PLATFORM, SYSTEM,
 };
-use crate::result::{KernelClock, Timer};
 use crate::saved::Saved;
-use crate::words::words;
+use latency_engine::machine::{CoreKind, Instead, Machine};
+use latency_engine::result::{KernelClock, Timer};
+use latency_engine::words::words;
 use latency_report::document::{fields, members};
 use latency_report::lists::joined;
 use latency_report::{Digits, PageRole, Part, Role, Shown, Value};

@@ -5,16 +5,16 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
 use super::{Report, conditions, split};
-use crate::machine::{CoreKind, Machine};
-use crate::plan::budget::Memory;
 use crate::record::members::{HEALTH, L1_CYCLES, PAGES_AS_SMALL, REPEAT, REPEAT_RATIO};
-use crate::result::{
+use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, plural};
+use latency_engine::budget::Memory;
+use latency_engine::machine::{CoreKind, Machine};
+use latency_engine::result::{
     Counter, KernelClock, Means, Measurement, OrderWords, Outcome, PageCounts, PageWords, Point, Repeat,
     Timer, Walk,
 };
-use crate::warning::SPARSE;
-use crate::words::words;
-use latency_core::{Bytes, CpuId, CpuSet, Interval, NodeSet, Summary, Worded, plural};
+use latency_engine::warning::SPARSE;
+use latency_engine::words::words;
 use latency_report::document::{fields, members};
 use latency_report::figures::Seconds;
 use latency_report::lists::joined;
@@ -254,7 +254,11 @@ fn visits(point: &Point, measured: &Measurement) -> String {
 
 /// Returns the result of the self-test in one word.
 fn passed(report: &Report<'_, '_>) -> &'static str {
-    if report.warnings.iter().any(crate::warning::Warning::is_of_self_test) { "failed" } else { "passed" }
+    if report.warnings.iter().any(latency_engine::warning::Warning::is_of_self_test) {
+        "failed"
+    } else {
+        "passed"
+    }
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
@@ -348,8 +352,8 @@ fn ratio(ratio: &Summary) -> String {
     format!("{:.2}{interval}", ratio.median)
 }
 
-/// Names of the events for people, in the order of [`Counters::per_hop`](crate::result::series::Counters::per_hop).
-const EVENTS: [&str; crate::result::series::EVENTS] =
+/// Names of the events for people, in the order of [`Counters::per_hop`](latency_engine::result::series::Counters::per_hop).
+const EVENTS: [&str; latency_engine::result::series::EVENTS] =
     ["core cycles", "instructions", "L1D misses", "last-level misses", "data-TLB misses", "page-walk cycles"];
 
 fn counted(document: &mut Shown, point: &Point, Measurement { placed, series, .. }: &Measurement) {

@@ -17,9 +17,11 @@ use crate::record::columns::{
     CLASS, CORES, EXPERIMENT, INITIATOR_NODE, KERNEL, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::result::{LoadParts, OrderName, Outcome, Point, Traffic, TrafficSubject, Undisturbed, Walk};
 use latency_core::topology::Shared;
 use latency_core::{Estimate, Worded};
+use latency_engine::result::{
+    LoadParts, OrderName, Outcome, Point, Traffic, TrafficSubject, Undisturbed, Walk,
+};
 use latency_report::document::{Attribute, MetricLabel, metrics};
 use latency_report::{Metric, Shown, ShownPart, Value};
 

@@ -29,10 +29,10 @@ use core::fmt::Display;
 
 use latency_core::arch::Cycles;
 
-use crate::machine::Machine;
 use crate::record::members::{COMMAND, DURATION, PARTIAL, SCHEMA, STARTED, TOOL, TOOL_NAME, VERSION};
 use crate::saved::shape;
-use crate::words::words;
+use latency_engine::machine::Machine;
+use latency_engine::words::words;
 use latency_report::document::fields;
 use latency_report::{Metric, PageRole, Part, Role, Shown, Value};
 use latency_sys::arguments::Arguments;

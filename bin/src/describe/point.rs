@@ -7,9 +7,9 @@ use latency_core::Worded;
 
 use super::columns::{self, RowOrigin};
 use super::{Report, split, undisturbed};
-use crate::machine::Machine;
-use crate::result::series::EVENTS;
-use crate::result::{
+use latency_engine::machine::Machine;
+use latency_engine::result::series::EVENTS;
+use latency_engine::result::{
     Evidence, Measurement, OrderName, OrderWords, Outcome, PageCounts, PageWords, Placed, Point, Software,
 };
 use latency_report::chart::vector;
@@ -36,7 +36,7 @@ fields! {
     SOFTWARE "software" "Kernel events of the measuring thread.";
 }
 
-/// The hardware events, by their index in [`Counters::per_hop`](crate::result::series::Counters::per_hop).
+/// The hardware events, by their index in [`Counters::per_hop`](latency_engine::result::series::Counters::per_hop).
 static COUNTED: [columns::Column; EVENTS] = [
     columns::COUNTED_CYCLES,
     columns::COUNTED_INSTRUCTIONS,

@@ -3,15 +3,15 @@
 use latency_core::arch::Cycles;
 
 use crate::analysis::curve::Analysis;
-use crate::machine::{Instead, Machine};
 use crate::options::Options;
-use crate::plan::budget::Memory;
-use crate::result::{
+use latency_engine::budget::Memory;
+use latency_engine::machine::{Instead, Machine};
+use latency_engine::result::{
     Conditions, Distribution, Extra, Health, Outcome, Residence, RoundSeries, SpanPoint, Timer,
     lack_core_clock,
 };
-use crate::warning::Warnings;
-use crate::words::words;
+use latency_engine::warning::Warnings;
+use latency_engine::words::words;
 use latency_sys::arguments::Arguments;
 
 /// The findings of a run and its circumstances: the input of every description.

@@ -8,11 +8,11 @@ use latency_core::{Bytes, Estimate, Interval, ToReal, math};
 
 use super::rates::{headline, is_wide, optional};
 use super::{Report, columns};
-use crate::analysis::tlb::TlbEnd;
-use crate::machine::Machine;
 use crate::record::members::{TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::record::row::Row;
-use crate::result::{LoadParts, Measurement, Outcome, PageWords, Split, Walk};
+use latency_engine::machine::Machine;
+use latency_engine::result::{LoadParts, Measurement, Outcome, PageWords, Split, Walk};
+use latency_engine::spans::tlb::TlbEnd;
 use latency_report::document::{fields, members};
 use latency_report::figures::Figure;
 use latency_report::{Digits, Part, Shown, ShownTable};

@@ -14,7 +14,7 @@ use crate::analysis::reference::PublishedQuantity;
 use crate::record::members::{
     CODE, EMULATED, OMITTED, REASONS, SEVERITY, TRUST, TRUST_LEVEL, UNTRUSTED, WARNINGS,
 };
-use crate::warning::{Severity, Warning, WarningGroup, Warnings};
+use latency_engine::warning::{Severity, Warning, WarningGroup, Warnings};
 use latency_report::document::{fields, members};
 use latency_report::{PageRole, Part, Role, Shown, ShownPart};
 

@@ -9,8 +9,8 @@ use latency_core::{Estimate, Interval, Summary};
 
 use super::rates::{confidence, is_wide, optional};
 use super::{Report, columns};
-use crate::result::{Measurement, Outcome, RoundSeries, Undisturbed};
-use crate::warning::Warning;
+use latency_engine::result::{Measurement, Outcome, RoundSeries, Undisturbed};
+use latency_engine::warning::Warning;
 use latency_report::figures::Seconds;
 use latency_report::{Digits, Shown, ShownTable};
 
@@ -122,7 +122,7 @@ pub fn cell(table: &mut ShownTable, series: &RoundSeries) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::plain::assert_plain;
+    use latency_engine::tests::plain::assert_plain;
     use std::string::ToString;
 
     fn typical(low: f64, median: f64, high: f64) -> Summary {

@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn each_code_of_noise_is_one_of_a_warning() {
-        let all = include_str!("../warning/golden.txt");
+        let all = include_str!("../../engine/src/warning/golden.txt");
         assert!(NOISE.iter().all(|code| all.contains(&std::format!("{code} "))), "{NOISE:?}");
     }
 

@@ -8,7 +8,6 @@
 //! message are stored elsewhere, for the rest of the process.
 
 mod outcome;
-mod placement;
 mod saved;
 
 #[cfg(test)]
@@ -18,14 +17,14 @@ mod tests;
 
 use core::fmt;
 
+use latency_core::messages;
 use latency_core::text::split;
-use latency_core::{Bytes, messages};
 
 use crate::options::{FLAGS, FlagId, FlagSet, UsageError};
-use latency_sys::{Errno, Table};
+use latency_engine::error::{MeasureError, PlacementError, TimingError, kept};
+use latency_sys::Errno;
 
-pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, TimingError};
-pub use placement::{LONGEST_STEP_NS, PlacementError};
+pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, Unreliable};
 pub use saved::{Few, Problem, SavedError, Typed, Unanswered};
 
 messages! {
@@ -38,8 +37,10 @@ messages! {
         Saved(error: &'a SavedError<'a>) => "{error}";
         /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
         Placement(error: &'a PlacementError<'a>) => "{error}";
-        /// No clock, or an unreliable result: exit 3.
+        /// No clock: exit 3.
         Timing(error: &'a TimingError) => "{error}";
+        /// An unreliable result with `--strict`: exit 3.
+        Unreliable(error: &'a Unreliable) => "{error}";
         /// The result could not be written: exit 4.
         Output(error: &'a OutputError<'a>) => "{error}";
         /// `compare`: the second result is slower: exit 5.
@@ -73,7 +74,7 @@ impl Failure<'_> {
         match self {
             Failure::Usage(_) | Failure::Saved(_) => 1,
             Failure::Placement(_) => 2,
-            Failure::Timing(_) => 3,
+            Failure::Timing(_) | Failure::Unreliable(_) => 3,
             Failure::Output(_) => 4,
             Failure::Slower(_) | Failure::SlowHosts(_) => 5,
             Failure::NoVerdict(_) => 6,
@@ -83,28 +84,12 @@ impl Failure<'_> {
 }
 
 impl Failure<'_> {
-    /// Returns the failure of a size, a stride and an order for which there is no chain.
-    pub fn no_such_chain(size: Bytes, stride: Bytes) -> Failure<'static> {
-        UsageError::NoSuchChain { size, stride }.into()
-    }
-
     /// The failure of a run without a point that can be measured.
     pub const NOTHING_TO_MEASURE: Failure<'static> = Failure::Placement(&PlacementError::NothingToMeasure);
-
-    /// The failure of a pointer chase that did not end at the expected node, or could not start.
-    pub const HOPS_NOT_PROVEN: Failure<'static> = Failure::Timing(&TimingError::HopsNotProven);
 
     /// The failure if memory is too short.
     pub const NO_MEMORY: Failure<'static> =
         Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
-}
-
-/// The result of a part of a measurement, which borrows nothing.
-pub type Attempt<T = ()> = Result<T, Failure<'static>>;
-
-/// Stores `error` for the rest of the process; `None` if there is no memory for it.
-fn kept<'a, T: Copy>(error: T) -> Option<&'a T> {
-    Table::filled(1, error).ok().and_then(|table| table.leak().first())
 }
 
 macro_rules! failures {
@@ -122,10 +107,22 @@ failures! {
     Saved SavedError<'a>;
     Placement PlacementError<'a>;
     Timing TimingError;
+    Unreliable Unreliable;
     Output OutputError<'a>;
     Slower Regression;
     NoVerdict NoVerdict;
     SlowHosts Outliers;
+}
+
+impl From<MeasureError> for Failure<'_> {
+    fn from(error: MeasureError) -> Self {
+        match error {
+            MeasureError::Placement(error) => Failure::Placement(error),
+            MeasureError::Timing(error) => Failure::Timing(error),
+            MeasureError::NoSuchChain(&(size, stride)) => UsageError::NoSuchChain { size, stride }.into(),
+            MeasureError::Interrupted => Failure::Interrupted,
+        }
+    }
 }
 
 /// Converts the error of mapping the program's own tables.

@@ -3,40 +3,21 @@
 use core::fmt::{self, Display};
 
 use crate::options::tokens::Escaped;
-use crate::words::words;
 use latency_core::{Trimmed, messages};
 use latency_report::ByPercent;
 use latency_sys::Errno;
 
 messages! {
-    /// There is no usable clock, or the result is unreliable.
+    /// The result is unreliable, and `--strict` is set.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum TimingError {
-        /// There is no clock.
-        NoClock { why: &'static str } => "no usable clock: {why}; use a kernel with CLOCK_MONOTONIC_RAW";
-        /// Neither the counter nor clock_gettime is usable.
-        NeitherClock { why: &'static str } =>
-            "no usable clock: the {counter} is unreliable, and {why}; use a kernel with CLOCK_MONOTONIC_RAW";
-            where counter = words().counter_name;
-        /// Timing of something shorter than a batch needs a counter, which is missing; `instead` works without it.
-        NeedsCounter { what: &'static str, instead: &'static str } =>
-            "{what} need the {counter}, which is absent, forbidden or unsteady here; run `latency-bench \
-            {instead}`, which does not need it"; where counter = words().counter_name;
-        /// The clock stepped back.
-        SteppedBack =>
-            "the clock went backwards during a measurement; pin to one CPU with --cpu, or use a machine with \
-            synchronized {counter}s"; where counter = words().counter_name;
-        /// The walk did not end at the node that the generator computed: the loop did not make all of its hops.
-        HopsNotProven =>
-            "internal check failed: the pointer chain ended at the wrong element; run a memory test; if it \
-            passes, please report a bug";
-        /// `--strict` is set, and warnings make the result unreliable; `code` is the code of the first.
+    pub enum Unreliable {
+        /// Warnings make it unreliable; `code` is the code of the first.
         NotTrusted { code: &'static str, count: usize }
             if count > 1 =>
             "--strict: the result is unreliable ({code} and {others} more); see the warnings above, or run without \
             --strict"; where others = count - 1;
             => "--strict: the result is unreliable ({code}); see the warnings above, or run without --strict";
-        /// `--strict` is set, and hosts differ from the others; `code` is the code of the first.
+        /// Hosts differ from the others; `code` is the code of the first.
         HostsApart { code: &'static str, hosts: usize } =>
             "--strict: {hosts} host{verb} not comparable with the others ({code}); measure all hosts in the \
             same way, or run without --strict"; where verb = if hosts == 1 { " is" } else { "s are" };

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::options::tokens::Escaped;
-use crate::tests::plain::assert_plain;
 use latency_core::host::Bound;
 use latency_core::{Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Text};
+use latency_engine::tests::plain::assert_plain;
 use std::string::ToString;
 
 fn check<'a>(failure: impl Into<Failure<'a>>, exit_code: u8, text: &str) {
@@ -303,12 +303,12 @@ fn clocks_trust_and_output() {
          it passes, please report a bug",
     );
     check(
-        TimingError::NotTrusted { code: "emulated", count: 1 },
+        Unreliable::NotTrusted { code: "emulated", count: 1 },
         3,
         "--strict: the result is unreliable (emulated); see the warnings above, or run without --strict",
     );
     check(
-        TimingError::NotTrusted { code: "emulated", count: 2 },
+        Unreliable::NotTrusted { code: "emulated", count: 2 },
         3,
         "--strict: the result is unreliable (emulated and 1 more); \
          see the warnings above, or run without --strict",

@@ -6,8 +6,8 @@ use std::string::ToString;
 use latency_core::{Bytes, CpuId, NodeId};
 
 use super::tests::{codes, files_of, fixture, pairs, surveyed};
-use crate::machine::processor::{Answers, described};
-use crate::machine::{CoreKind, Machine, Platform};
+use latency_engine::machine::processor::aarch64::{Answers, described};
+use latency_engine::machine::{CoreKind, Machine, Platform};
 
 const COUNTS: Answers = Answers::COUNTS;
 const TRANSLATED: Answers = Answers::TRANSLATED;

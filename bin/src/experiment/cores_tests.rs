@@ -9,11 +9,12 @@ use latency_core::cores::State;
 use latency_core::topology::Shared;
 
 use super::tests::{machine, options, planned};
-use crate::machine::{Machine, Platform};
-use crate::plan::budget::{FEWEST_ROUNDS, WINDOW_NS, budget_ns};
+use crate::plan::budget::{WINDOW_NS, budget_ns};
 use crate::plan::duration;
-use crate::result::{LineLevel, Owned, PingPong, Point};
 use latency_core::{PageSize, Pages, Worded};
+use latency_engine::budget::FEWEST_ROUNDS;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{LineLevel, Owned, PingPong, Point};
 
 /// The points of a plan that exchange lines.
 fn pairs(machine: &Machine, line: &str) -> Vec<(Point, PingPong)> {

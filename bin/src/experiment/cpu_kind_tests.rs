@@ -4,9 +4,9 @@ use latency_core::CpuId;
 use latency_core::topology::Shared;
 
 use super::tests::{files_of, fixture, machine, surveyed};
-use crate::machine::detect::{sharing, warn};
-use crate::machine::{CoreKind, Platform};
-use crate::warning::{Warning, Warnings};
+use latency_engine::machine::detect::{sharing, warn};
+use latency_engine::machine::{CoreKind, Platform};
+use latency_engine::warning::{Warning, Warnings};
 
 #[test]
 fn a_node_of_two_packages_may_have_remote_memory() {

@@ -11,10 +11,10 @@ use latency_core::{CpuId, NodeId};
 use super::tests::{files_of, fixture, surveyed};
 use crate::describe::conditions::unusual;
 use crate::describe::machine::lost_memory;
-use crate::machine::detect::warn;
-use crate::machine::{Machine, Platform};
-use crate::result::{Conditions, HardwareErrors};
-use crate::warning::{Warning, Warnings};
+use latency_engine::machine::detect::warn;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{Conditions, HardwareErrors};
+use latency_engine::warning::{Warning, Warnings};
 
 /// A fixture with further files.
 struct With<F>(F, BTreeMap<String, Vec<u8>>);

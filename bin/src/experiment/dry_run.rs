@@ -7,9 +7,10 @@ use crate::describe::columns;
 use crate::describe::method::optional;
 use crate::describe::{self, CommandRun, point, trust};
 use crate::plan::duration::Range;
-use crate::plan::{Budget, regions};
-use crate::result::{OrderName, Point, Walk};
 use latency_core::{Worded, plural};
+use latency_engine::budget::Budget;
+use latency_engine::regions;
+use latency_engine::result::{OrderName, Point, Walk};
 use latency_report::document::{fields, members};
 use latency_report::{Level, Part, Role, Shown, ShownTable};
 

@@ -10,14 +10,15 @@ use std::vec::Vec;
 use latency_core::host::MemoryLimit;
 use latency_core::{Bytes, NodeId, Pcg32};
 
-use crate::engine::progress::Progress;
-use crate::engine::schedule::Schedule;
 use crate::experiment::tests::{fixture, machine, machine_of, planned};
-use crate::machine::Machine;
-use crate::plan::budget::Memory;
-use crate::plan::{duration, regions};
-use crate::tests::simulated::place::{Fake, Hop};
+use crate::plan::duration;
 use latency_core::words::When;
+use latency_engine::budget::Memory;
+use latency_engine::machine::Machine;
+use latency_engine::progress::Progress;
+use latency_engine::regions;
+use latency_engine::schedule::Schedule;
+use latency_engine::tests::simulated::place::{Fake, Hop};
 
 /// Tolerance of a forecast, which is a range: largest factor by which a run may lie outside of it.
 const FACTOR: f64 = 1.5;

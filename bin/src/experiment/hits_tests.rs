@@ -8,16 +8,16 @@ use latency_core::chain::Order;
 use latency_core::topology::SideCache;
 use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages, Pcg32, kernel};
 
-use crate::engine::finish::{warn_of_hits, warn_of_side_caches};
-use crate::engine::progress::Progress;
-use crate::engine::schedule::Schedule;
 use crate::experiment::tests::{fixture, machine, machine_of, planned};
-use crate::machine::{Machine, Sizing};
-use crate::plan::Budget;
-use crate::result::{Evidence, Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
-use crate::tests::simulated::place::{Fake, Hop};
-use crate::warning::{Warning, Warnings};
 use latency_core::words::When;
+use latency_engine::budget::Budget;
+use latency_engine::finish::{warn_of_hits, warn_of_side_caches};
+use latency_engine::machine::{Machine, Sizing};
+use latency_engine::progress::Progress;
+use latency_engine::result::{Evidence, Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
+use latency_engine::schedule::Schedule;
+use latency_engine::tests::simulated::place::{Fake, Hop};
+use latency_engine::warning::{Warning, Warnings};
 
 const SIZE: Bytes = Bytes(256 << 20);
 

@@ -9,8 +9,8 @@ use latency_core::topology::Files;
 use latency_core::{NodeId, NodeSet};
 
 use super::tests::{files_of, fixture, options, surveyed};
-use crate::machine::Instead;
-use crate::machine::idle::choose;
+use latency_engine::machine::Instead;
+use latency_engine::machine::idle::choose;
 
 /// The files of a machine with CPUs that were busy for the given ticks of 20 between the first reading and the second.
 struct Watched<'f, F> {

@@ -18,16 +18,17 @@ use crate::describe::rates::{headline, is_wide, times};
 use crate::describe::{
     self, Report, ReportParts, attributes, columns, method, point, reference, split, trust, undisturbed,
 };
-use crate::engine::run;
-use crate::error::PlacementError;
-use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
+use crate::plan::budget;
 use crate::plan::own_cores as planned_cores;
-use crate::plan::{self, Budget, Plan, Planning, Scope};
+use crate::plan::{self, Plan, Planning, Scope};
 use crate::record::row::SINGLE_CORE;
-use crate::result::{Exclusion, OrderWords, Outcome, PageWords, Point};
-use crate::warning::Warnings;
-use crate::words::words;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::result::{Exclusion, OrderWords, Outcome, PageWords, Point};
+use latency_engine::run;
+use latency_engine::warning::Warnings;
+use latency_engine::words::words;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::figures::Figure;
@@ -76,7 +77,7 @@ pub const MATRIX: Experiment = Experiment {
         }
         Ok(Table::of(points.into_iter())?)
     },
-    budget: Budget::of_matrix,
+    budget: budget::of_matrix,
     measure: |_, session, points, budget| {
         let mut findings = run::measure(session, points, budget)?;
         findings.beside = points.len() - planned_cores::pairs(points);

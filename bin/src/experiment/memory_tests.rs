@@ -10,10 +10,10 @@ use std::vec::Vec;
 use latency_core::host::{Allowance, Bound, MemoryLimit};
 use latency_core::{Bytes, NodeId, PageSize, Pages};
 
-use crate::engine::pieces::fits;
 use crate::experiment::tests::{fixture, machine, machine_of, options, planned};
-use crate::machine::{Machine, Sizing};
 use crate::plan;
+use latency_engine::machine::{Machine, Sizing};
+use latency_engine::pieces::fits;
 
 const MIB: Bytes = Bytes::MIB;
 
@@ -74,7 +74,7 @@ fn a_node_that_is_full_is_not_one_of_unknown_memory() {
     assert_eq!(unknown.supply(NodeId(0)), None);
     // If no file describes the memory, any amount is possible.
     let point = planned(&machine("one-node", None), "").unwrap().0[0];
-    assert_eq!(plan::most(&unknown, &point, &[point]), MIB.times(1 << 20));
+    assert_eq!(unknown.most(&point, &[point]), MIB.times(1 << 20));
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn caches_of_an_impossible_size_are_ignored_with_a_warning() {
                 .fold((Bytes(u64::MAX), Bytes(0)), |(least, most), size| (least.min(size), most.max(size)));
             assert!(range.0 >= Bytes(4 << 10) && range.1 >= MIB.times(4), "{line} {absurd}: {range:?}");
         }
-        let mut warnings = crate::warning::Warnings::EMPTY;
-        crate::machine::detect::warn(&machine, &mut warnings);
+        let mut warnings = latency_engine::warning::Warnings::EMPTY;
+        latency_engine::machine::detect::warn(&machine, &mut warnings);
         assert!(warnings.iter().any(|warning| warning.code() == "cache-size-implausible"), "{absurd}");
     }
 }
@@ -313,7 +313,7 @@ fn measured_misses_override_the_reported_cache_and_measured_hits_do_not() {
     assert!(served.last_level_cache().times(4) <= MIB.times(256));
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
     // The warning names neither a reported cache that is too small for these hits, nor a size smaller than this one.
-    let mut warnings = crate::warning::Warnings::new();
+    let mut warnings = latency_engine::warning::Warnings::new();
     let mut planning = plan::Planning { options: &options(""), machine: &served, warnings: &mut warnings };
     plan::working_set(&mut planning, NodeId(0), 1).unwrap();
     let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
@@ -376,7 +376,7 @@ fn a_curve_is_of_one_pair_of_nodes() {
 #[test]
 fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let full = with_files(100 << 10, 0, 0, 0);
-    let region = |size: Bytes, pages| plan::curve::region(size, &full, NodeId(0), pages);
+    let region = |size: Bytes, pages| latency_engine::regions::region(size, &full, NodeId(0), pages);
     // A quarter more than the size, in whole pages of 2 MiB or of the requested size.
     assert_eq!(region(MIB.times(32), Pages::AUTO), MIB.times(40));
     assert_eq!(region(Bytes(4096), Pages::base(PageSize::KIB_4)), MIB.times(2));
@@ -386,7 +386,7 @@ fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let roomy = with_files(4 << 20, 0, 0, 0);
     let page = MIB.times(1024);
     assert_eq!(
-        plan::curve::region(MIB.times(900), &roomy, NodeId(0), Pages::of_pool(PageSize::GIB_1)),
+        latency_engine::regions::region(MIB.times(900), &roomy, NodeId(0), Pages::of_pool(PageSize::GIB_1)),
         page.times(2)
     );
 }

@@ -45,12 +45,15 @@ use alloc::vec::Vec;
 
 use crate::analysis::curve::Analysis;
 use crate::describe::{Report, ReportParts};
-use crate::engine::session::{Findings, Session};
-use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
+use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::plan::{Budget, EachPoint, Plan, Planning};
-use crate::result::Point;
+use crate::plan::{EachPoint, Plan, Planning};
+use latency_engine::budget::Budget;
+use latency_engine::error::Attempt;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::result::Point;
+use latency_engine::session::{Findings, Session};
 use latency_sys::Table;
 
 /// An experiment.
@@ -80,7 +83,7 @@ impl Experiment {
 
 /// A function that measures points.
 pub type Measure =
-    for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Result<Findings<'a>, Failure<'a>>;
+    for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Attempt<Findings<'a>>;
 
 /// Collects every point that `give` passes on.
 ///

@@ -7,15 +7,17 @@ use latency_core::chain::Order;
 use super::Experiment;
 use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, Report, ReportParts, columns, method, point};
-use crate::engine::memory::chains::Alongside;
-use crate::engine::run;
-use crate::engine::stopwatch::Loads;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::{FEWEST_ROUNDS, PLACES};
-use crate::plan::{Budget, Pass, Plan, Planning, sizes};
+use crate::plan::budget;
+use crate::plan::{Plan, Planning, sizes};
 use crate::record::members::{BACKWARD, RANDOM, SEQUENTIAL};
-use crate::result::{Outcome, Strided};
 use latency_core::{Bytes, Estimate, Side};
+use latency_engine::budget::{Budget, Pass};
+use latency_engine::budget::{FEWEST_ROUNDS, PLACES};
+use latency_engine::memory::chains::Alongside;
+use latency_engine::result::{Outcome, Strided};
+use latency_engine::run;
+use latency_engine::stopwatch::Loads;
 use latency_report::document::{fields, members};
 use latency_report::{Digits, Level, Role, Shown};
 use latency_sys::Table;
@@ -45,7 +47,7 @@ pub const ORDER: Experiment = Experiment {
         most: FEWEST_ROUNDS,
         hops: HOPS,
         long_visit_ns: f64::INFINITY,
-        ..Budget::new(options, machine).rewritten(
+        ..budget::of_options(options, machine).rewritten(
             // If a cache serves a part of the working set, the placement of its pages determines the latency.
             if points.iter().all(|point| machine.reaches_memory(point.size)) { 1 } else { PLACES },
         )
@@ -73,7 +75,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let mut points = Table::filled(ORDERS.len(), like)?;
     for (slot, order) in points.iter_mut().zip(ORDERS) {
         slot.order = order;
-        crate::result::point::chain(slot)?;
+        latency_engine::result::point::chain(slot)?;
     }
     Ok(points)
 }

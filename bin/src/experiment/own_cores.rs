@@ -10,11 +10,12 @@ use latency_core::{CpuId, CpuSet};
 
 use crate::analysis::matrix::UnlikeCore;
 use crate::describe::Report;
-use crate::machine::Machine;
 use crate::options::{FlagId, FlagSet, Options, Order};
 use crate::plan::budget::{PAIRS_NS, budget_ns};
-use crate::plan::{Budget, own_cores};
-use crate::result::Point;
+use crate::plan::own_cores;
+use latency_engine::budget::Budget;
+use latency_engine::machine::Machine;
+use latency_engine::result::Point;
 use latency_report::document::fields;
 use latency_report::lists::joined;
 use latency_report::{Digits, Role, Shown};

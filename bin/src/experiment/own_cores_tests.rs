@@ -3,12 +3,12 @@
 use latency_core::CpuId;
 
 use super::tests::{machine, planned};
-use crate::analysis::lanes::tests::outcome;
 use crate::analysis::matrix::unlike;
-use crate::plan::Memory;
 use crate::plan::own_cores::pairs;
-use crate::result::{Outcome, Walk};
 use latency_core::NodeId;
+use latency_engine::budget::Memory;
+use latency_engine::result::{Outcome, Walk};
+use latency_engine::tests::outcome::outcome;
 use std::vec::Vec;
 
 /// Returns the CPUs of a plan.

@@ -10,13 +10,12 @@ use latency_core::traffic::Kind;
 use latency_core::{Bytes, LineSize, NodeId, PageSize, Pages};
 
 use super::tests::{fixture, machine, machine_of, options, planned};
-use crate::analysis::traffic::bytes_per_line;
-use crate::engine::pieces;
-use crate::machine::Machine;
 use crate::plan;
-use crate::plan::curve::region;
-use crate::result::{Evidence, Means, Placed, Point, Walk};
-use crate::warning::{Warning, Warnings};
+use latency_engine::machine::Machine;
+use latency_engine::pieces;
+use latency_engine::regions::region;
+use latency_engine::result::{Evidence, Means, Placed, Point, Walk};
+use latency_engine::warning::{Warning, Warnings};
 
 const MIB: Bytes = Bytes::MIB;
 
@@ -190,7 +189,7 @@ fn traffic_that_stores_to_a_part_of_a_line_is_refused() {
     let bytes = |machine: &Machine, name: &str| {
         let points = points(machine, &format!("bandwidth --traffic={name}"));
         let traffic = points.iter().find_map(|point| point.walk.traffic().copied()).unwrap();
-        bytes_per_line(Kind::parse(name).unwrap()) * traffic.lines_per_step() as f64
+        Kind::parse(name).unwrap().bytes_per_line() * traffic.lines_per_step() as f64
     };
     assert_eq!(["read", "random"].map(|name| bytes(&usual, name)), [64.0, 64.0]);
     assert_eq!(["read", "random"].map(|name| bytes(&long, name)), [64.0, 128.0]);
@@ -265,7 +264,7 @@ fn memory_is_planned_in_whole_huge_pages_where_there_are_many() {
     // Half of the free memory of these machines.
     let most = |machine: &Machine| {
         let like = points(machine, "matrix")[0];
-        plan::most(machine, &like, &[like])
+        machine.most(&like, &[like])
     };
     assert!(most(&middle).0.is_multiple_of(32 << 20) && most(&large).0.is_multiple_of(512 << 20));
     assert!(most(&small).0.is_multiple_of(2 << 20));

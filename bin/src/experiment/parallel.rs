@@ -12,9 +12,10 @@ use crate::analysis::lanes::{Limit, Saturation, WorkingSet, misses_in_flight, pl
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{GIGA, confidence, headline, is_wide};
 use crate::describe::{Report, ReportParts, columns, lanes as chains, point, reference};
-use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::{self, Budget};
+use crate::plan;
+use crate::plan::budget;
+use latency_engine::run;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::{Axis, Chart, ChartPoint, Digits, Level, Part, Picture, Scale, Series, Shown, Unit};
@@ -31,7 +32,7 @@ pub const PARALLEL: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |planning| gathered(&mut |each| plan::lanes::parallel(planning, each)),
-    budget: Budget::of_lanes,
+    budget: budget::of_lanes,
     measure: |_, session, points, budget| run::measure(session, points, budget),
     conclude: |_, _| None,
     present,

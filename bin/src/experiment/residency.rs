@@ -14,13 +14,14 @@ use crate::analysis::residency::{
 use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, headline, in_parentheses};
 use crate::describe::{Report, ReportParts, columns, method, point};
-use crate::engine::memory::chains::Alongside;
-use crate::engine::run;
-use crate::engine::schedule::residency::{self, ResidencyLimits};
 use crate::options::{Descriptor, FlagSet};
-use crate::plan::budget::PLACES;
-use crate::plan::{self, Budget, Plan, Planning, sizes};
-use crate::result::{Point, Residence};
+use crate::plan::budget;
+use crate::plan::{Plan, Planning, sizes};
+use latency_engine::budget::PLACES;
+use latency_engine::memory::chains::Alongside;
+use latency_engine::result::{Point, Residence};
+use latency_engine::run;
+use latency_engine::schedule::residency::{self, ResidencyLimits};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::{
@@ -51,14 +52,14 @@ pub const RESIDENCY: Experiment = Experiment {
     budget: |options, machine, points| {
         let count = points.len();
         let mut budget =
-            Budget::new(options, machine).rewritten(PLACES).within(SHARE_NS * count.real(), count);
+            budget::of_options(options, machine).rewritten(PLACES).within(SHARE_NS * count.real(), count);
         budget.after_ns = if budget.bounded { budget.point_ns * count.real() } else { WAITS_NS };
         budget
     },
     measure: |_, session, points, budget| {
         session.timer.fine_counter()?;
         let limits = ResidencyLimits {
-            near: sizes::private_cache(session.machine),
+            near: session.machine.private_cache(),
             spent_ns: budget.after_ns,
             rounds: budget.trials,
         };
@@ -86,7 +87,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     // What a chase alone can hold is not the size of the cache.
     let cache = machine.largest_cache();
     // Little memory leaves the smaller sets.
-    let most = plan::most(machine, &like, core::slice::from_ref(&like));
+    let most = machine.most(&like, core::slice::from_ref(&like));
     gathered(&mut |each| {
         let point = |size| Point { order: Order::Random, size, ..like };
         if options.size.is_some() {
@@ -95,7 +96,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         }
         for part in PARTS {
             let size = machine.page.whole(Bytes(cache.0 / part));
-            if size >= sizes::beyond_private(machine) && size <= most || part == 1 {
+            if size >= machine.beyond_private() && size <= most || part == 1 {
                 each(point(size.min(most)));
             }
         }
@@ -193,7 +194,7 @@ const NOTHING_HELD: &str =
 
 /// Writes why nothing is known, if points were measured.
 fn nothing_held(document: &mut Shown, report: &Report<'_, '_>) {
-    let (near, least) = (sizes::private_cache(report.machine), sizes::beyond_private(report.machine));
+    let (near, least) = (report.machine.private_cache(), report.machine.beyond_private());
     let measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     match measured.map(|outcome| outcome.point.size).max() {
         Some(largest) if largest < least => document.answer(format_args!(

@@ -7,23 +7,25 @@ use latency_core::cores::Method;
 use super::Experiment;
 use crate::analysis::curve::Analysis;
 use crate::describe::Report;
-use crate::engine;
-use crate::engine::checks::conditions::{self, Watch};
-use crate::engine::checks::{find_working_set, self_test, translation_probe};
-use crate::engine::finish;
-use crate::engine::memory::second;
-use crate::engine::placement;
-use crate::engine::prefetch_audit::UnderWay;
-use crate::engine::progress::Progress;
-use crate::engine::repeat;
-use crate::engine::session::{Deadline, Findings, Session, now_ns, requested};
-use crate::error::{Attempt, Failure, PlacementError};
-use crate::machine::{Machine, Platform};
+use crate::error::Failure;
 use crate::options::{FlagId, Options};
-use crate::plan::budget::Memory;
-use crate::plan::{self, Budget, Planning, duration, regions};
-use crate::result::{Conditions, Counter, Exclusion, Health, Outcome, Point, Timer};
-use crate::warning::{TimeLimit, Warning, Warnings};
+use crate::plan::{self, Planning, duration};
+use latency_engine::budget::Budget;
+use latency_engine::budget::Memory;
+use latency_engine::checks::conditions::{self, Watch};
+use latency_engine::checks::{find_working_set, self_test, translation_probe};
+use latency_engine::error::{Attempt, MeasureError, PlacementError};
+use latency_engine::finish;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::memory::second;
+use latency_engine::placement;
+use latency_engine::prefetch_audit::UnderWay;
+use latency_engine::progress::Progress;
+use latency_engine::regions;
+use latency_engine::repeat;
+use latency_engine::result::{Conditions, Counter, Exclusion, Health, Outcome, Point, Timer};
+use latency_engine::session::{Deadline, Findings, Session, now_ns, requested};
+use latency_engine::warning::{TimeLimit, Warning, Warnings};
 use latency_sys::Table;
 use latency_sys::arguments::Arguments;
 
@@ -152,7 +154,7 @@ pub fn run_experiment<'a>(
     planned: Planned,
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
-    let timer = engine::sealed(|| timer(options, machine, warnings, &planned))?;
+    let timer = latency_engine::sealed(|| timer(options, machine, warnings, &planned))?;
     let mut session = Session::new(machine, timer, warnings, progress);
     let deadline = Deadline::at(effort.end_ns);
     let ran = measured(options, &mut session, experiment, planned, effort);
@@ -210,7 +212,7 @@ fn measured<'a>(
 ) -> Result<(ExperimentRun<'a>, Budget), Failure<'a>> {
     let mut health = Health::default();
     let timer = session.timer;
-    let looked = engine::sealed(|| {
+    let looked = latency_engine::sealed(|| {
         self_test::look(timer.counter(), session.machine.processor.platform, &mut health);
         search(options, session, &planned, effort)
     })?;
@@ -240,7 +242,7 @@ fn measured<'a>(
     budget.until_ns = effort.begun_ns + budget.whole_ns.min(duration::visits_end_ns(options, budget));
     budget.until_ns = budget.until_ns.min(effort.end_ns);
     budget.twice &= effort.checked && machine.processor.platform != Platform::Emulated;
-    let (watch, findings) = engine::sealed(|| {
+    let (watch, findings) = latency_engine::sealed(|| {
         let watch = Watch::begin(&mut session.noted, &machine.cpus, points, budget.steady);
         (watch, (experiment.measure)(options, session, points, budget))
     });
@@ -251,7 +253,7 @@ fn measured<'a>(
     let analysis = (experiment.conclude)(session, &mut findings);
     let placed = findings.outcomes.iter().filter_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed));
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
-    let conditions = engine::sealed(|| {
+    let conditions = latency_engine::sealed(|| {
         check(session, &mut health, &mut findings, budget, effort)?;
         Ok::<_, Failure<'a>>(watch.and_then(|watch| watch.end(session)))
     })?;
@@ -281,7 +283,7 @@ fn search<'a>(
     session: &mut Session<'a, '_>,
     planned: &Planned,
     effort: Effort,
-) -> Result<Option<&'a Machine>, Failure<'a>> {
+) -> Attempt<Option<&'a Machine>> {
     if session.machine.sizing.is_some() {
         return Ok(None);
     }
@@ -315,7 +317,7 @@ fn check<'a>(
     findings: &mut Findings<'a>,
     budget: &Budget,
     effort: Effort,
-) -> Result<(), Failure<'a>> {
+) -> Attempt {
     if effort.checked && !findings.interrupted {
         let measured = &findings.outcomes;
         let mut checks = || {
@@ -337,7 +339,7 @@ fn check<'a>(
         };
         match checks() {
             // The measurements are complete in either case.
-            Ok(()) | Err(Failure::Interrupted) => {}
+            Ok(()) | Err(MeasureError::Interrupted) => {}
             Err(error) => return Err(error),
         }
     }
@@ -352,10 +354,10 @@ fn check<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::lanes::tests::outcome;
     use crate::experiment::tests::{machine, options, planned};
-    use crate::result::Walk;
     use latency_core::Worded;
+    use latency_engine::result::Walk;
+    use latency_engine::tests::outcome::outcome;
 
     #[test]
     fn points_without_time_are_left_out_and_the_others_are_kept() {

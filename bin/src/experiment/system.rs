@@ -12,14 +12,14 @@ use super::Experiment;
 use crate::analysis::reference::contradiction;
 use crate::describe::method::optional;
 use crate::describe::{self, Report, ReportParts, attributes, dimms};
-use crate::engine::session::Findings;
-use crate::engine::stopwatch::counters::Meter;
-use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::Budget;
+use crate::plan::budget;
 use crate::plan::sizes::default_size;
-use crate::warning::Warning;
-use crate::words::words;
+use latency_engine::machine::Machine;
+use latency_engine::session::Findings;
+use latency_engine::stopwatch::counters::Meter;
+use latency_engine::warning::Warning;
+use latency_engine::words::words;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::lists::joined;
@@ -38,7 +38,7 @@ pub const SYSTEM: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |_| Ok(Table::new(0)?),
-    budget: |options, machine, _| Budget::new(options, machine),
+    budget: |options, machine, _| budget::of_options(options, machine),
     measure: |_, session, _, _| {
         let Machine { processor, host, .. } = session.machine;
         let no_counters = Meter::open(processor, host.perf_event_paranoid).err();

@@ -15,17 +15,18 @@ use latency_core::topology::{Files, Node, Sharing, Topology};
 use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, PageSize};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
-use crate::engine::placement::node_of;
 use crate::error::Failure;
 use crate::experiment::run_experiment::{self, Planned};
-use crate::machine::detect::{dimms, line, sharing};
-use crate::machine::processor::{identify, small_cores};
-use crate::machine::{Machine, Platform};
 use crate::options::{self, FlagSet, Options};
-use crate::plan::{Budget, Planning, Scope, duration, matrix, working_set};
-use crate::result::Point;
-use crate::tests::plain::assert_plain;
-use crate::warning::{Warning, Warnings};
+use crate::plan::{Planning, Scope, duration, matrix, working_set};
+use latency_engine::budget::Budget;
+use latency_engine::machine::detect::{dimms, line, sharing};
+use latency_engine::machine::processor::{identify, small_cores};
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::placement::node_of;
+use latency_engine::result::Point;
+use latency_engine::tests::plain::assert_plain;
+use latency_engine::warning::{Warning, Warnings};
 use latency_report::FORMATS;
 
 pub(crate) struct Fixture(BTreeMap<String, String>);
@@ -485,7 +486,7 @@ fn pairs_can_be_limited_to_some_cpus() {
     let generators = |line: &str| {
         let point = planned(&machine, line).unwrap().0[1];
         match point.walk {
-            crate::result::Walk::Traffic(traffic) => traffic.generators as usize,
+            latency_engine::result::Walk::Traffic(traffic) => traffic.generators as usize,
             _ => 0,
         }
     };
@@ -513,7 +514,7 @@ fn the_kernel_names_the_node_of_a_cpu_if_no_file_describes_the_nodes() {
 #[test]
 fn plans_tell_where_a_changing_core_clock_weighs() {
     let machine = machine("two-sockets", None);
-    let second_level = crate::plan::sizes::cache(&machine, 2).unwrap();
+    let second_level = machine.cache(2).unwrap();
     for (line, core) in [
         ("matrix", false),
         ("matrix --size=16K", true),
@@ -534,7 +535,7 @@ fn plans_tell_where_a_changing_core_clock_weighs() {
     ] {
         let (points, _, _) = planned(&machine, line).unwrap();
         assert_eq!(
-            points.iter().any(|point| crate::engine::checks::conditions::in_core(point) <= second_level),
+            points.iter().any(|point| latency_engine::checks::conditions::in_core(point) <= second_level),
             core,
             "{line}"
         );

@@ -10,11 +10,13 @@ use super::{Experiment, gathered};
 use crate::analysis::translation::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid, VariantsConclusion};
 use crate::describe::{self, Report, ReportParts, columns, method, point, trust};
-use crate::engine::run;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::PLACES;
-use crate::plan::{self, Budget, Optional, Plan, Planning, sizes};
-use crate::result::{Exclusion, PageWords, Point};
+use crate::plan::budget;
+use crate::plan::{self, Plan, Planning, sizes};
+use latency_engine::budget::PLACES;
+use latency_engine::budget::{Budget, Optional};
+use latency_engine::result::{Exclusion, PageWords, Point};
+use latency_engine::run;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::{Digits, Level, Part, Role, Shown};
@@ -42,7 +44,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
     },
     plan,
     budget: |options, machine, points| {
-        Budget { optional: Optional::Everything, ..Budget::new(options, machine) }
+        Budget { optional: Optional::Everything, ..budget::of_options(options, machine) }
             .rewritten(PLACES)
             .within(SHARE_NS * points.len().real(), points.len())
     },
@@ -58,8 +60,8 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let half = |cache: Bytes| machine.page.whole(Bytes(cache.0 / 2)).max(machine.page.bytes());
     let levels = [
         Some(half(plan::curve::first_level_cache(machine))),
-        sizes::cache(machine, 2).map(half),
-        sizes::in_last_level(machine),
+        machine.cache(2).map(half),
+        machine.in_last_level(),
     ];
     // A size as large as the working set in memory does not belong to a cache.
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
@@ -120,8 +122,8 @@ fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize)
     let level = match () {
         () if machine.reaches_memory(size_of(last)) && grid.is_like_memory(column) => "memory",
         () if size <= plan::curve::first_level_cache(machine) => "L1",
-        () if holds(sizes::cache(machine, 2)) => "L2",
-        () if holds(sizes::cache(machine, 3)) => "L3",
+        () if holds(machine.cache(2)) => "L2",
+        () if holds(machine.cache(3)) => "L3",
         () => "memory",
     };
     let fastest = grid.fastest(column);

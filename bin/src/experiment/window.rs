@@ -14,14 +14,15 @@ use crate::analysis::window::{Gain, Prefetch, ReorderBuffer, WindowConclusion, c
 use crate::describe::method::optional;
 use crate::describe::rates::percent;
 use crate::describe::{Report, ReportParts, columns, lanes as chains, point, reference};
-use crate::engine::memory::chains::Alongside;
-use crate::engine::run;
-use crate::engine::schedule::window_search;
-use crate::engine::stopwatch;
 use crate::options::{Descriptor, FlagSet};
-use crate::plan::{self, Budget};
+use crate::plan;
+use crate::plan::budget;
 use crate::record::members::REORDER_BUFFER;
-use crate::result::{Extra, Reach, Walk};
+use latency_engine::memory::chains::Alongside;
+use latency_engine::result::{Extra, Reach, Walk};
+use latency_engine::run;
+use latency_engine::schedule::window_search;
+use latency_engine::stopwatch;
 use latency_report::document::{fields, members};
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,
@@ -43,7 +44,7 @@ pub const WINDOW: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |planning| gathered(&mut |each| plan::lanes::window(planning, each)),
-    budget: Budget::of_lanes,
+    budget: budget::of_lanes,
     measure: |_, session, points, budget| {
         session.timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;
         let mut extra = Extra::default();

@@ -557,10 +557,10 @@ impl Descriptor {
 mod tests {
     use super::super::choices::{Kernel, Order};
     use super::*;
-    use crate::tests::plain::assert_plain;
     use latency_core::Worded;
     use latency_core::cores::Method;
     use latency_core::words::When;
+    use latency_engine::tests::plain::assert_plain;
     use std::string::{String, ToString};
     use std::vec::Vec;
 

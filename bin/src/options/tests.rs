@@ -5,9 +5,9 @@ use super::tokens::Escaped;
 use super::*;
 
 use crate::catalogue::DESCRIPTORS;
-use crate::tests::plain::assert_plain;
 use latency_core::PageSize;
 use latency_core::kernel::lanes::PARALLEL;
+use latency_engine::tests::plain::assert_plain;
 use latency_report::{rows, stored, svg, table};
 use proptest::prelude::*;
 use std::format;

@@ -5,14 +5,14 @@ use latency_core::cores::{Choice, Exchange, Pair, State, Walk as Access};
 use latency_core::topology::Shared;
 use latency_core::{Bytes, CpuId, CpuSet, NodeId, NodeSet};
 
-use super::budget::Budget;
 use super::curve::first_level_cache;
-use super::{EachPoint, Planning, Scope, sizes};
-use crate::error::{Failure, PlacementError};
-use crate::machine::{Machine, Platform};
+use super::{EachPoint, Planning, Scope};
+use crate::error::Failure;
 use crate::options::{Options, Pairs};
-use crate::result::{LineLevel, Owned, PingPong, Point, Walk};
-use crate::warning::{Warning, Warnings};
+use latency_engine::error::PlacementError;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{LineLevel, Owned, PingPong, Point, Walk};
+use latency_engine::warning::{Warning, Warnings};
 use latency_sys::Table;
 
 /// Number of lines, unless the user gave one.
@@ -68,7 +68,7 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
             list.iter().for_each(|&(a, b)| point(Pair { a, b, class: class_of(a, b) }));
         }
         Pairs::Of(choice) => {
-            let most = Budget::most_pairs(options);
+            let most = super::budget::most_pairs(options);
             let choice = affordable(*choice, cpus.len(), most, warnings);
             let none = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
             let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
@@ -148,7 +148,7 @@ fn point(
         stride: Exchange::PLACE,
         pages: machine.pages_or_base(super::pages(options, machine)),
         walk: Walk::PingPong(PingPong { partner: b, class, method: options.method, lines, homes }),
-        ..Point::like(options, machine, nodes, a, Exchange::PLACE.times(lines.into()))
+        ..super::chain(options, machine, nodes, a, Exchange::PLACE.times(lines.into()))
     })
 }
 
@@ -166,7 +166,7 @@ fn states(
     let point: &mut dyn FnMut(CpuId, NodeId, Owned) = &mut |cpu, target, owned| {
         let initiator = machine.topology.node_of_cpu(cpu);
         let (Some(initiator), Some(lines)) = (initiator, lines(machine, owned.level)) else { return };
-        let like = Point::like(options, machine, [initiator, target], cpu, stride.times(lines));
+        let like = super::chain(options, machine, [initiator, target], cpu, stride.times(lines));
         each(Point { stride, walk: Walk::Owned(owned), ..like });
     };
     if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
@@ -199,7 +199,7 @@ fn states(
 /// Returns the number of lines of a level: its cache has room for them, and the level before has not. Lines in memory
 /// are flushed out of all caches. Returns `None` without that cache.
 fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
-    let (line, cache) = (machine.line, |level| sizes::cache(machine, level));
+    let (line, cache) = (machine.line, |level| machine.cache(level));
     let second = || {
         let most = cache(2).map_or(u64::MAX, |cache| cache.0 / 2);
         line.within(Bytes((first_level_cache(machine).0 * CACHES).min(most)))

@@ -4,13 +4,15 @@
 
 use latency_core::chain::Order;
 use latency_core::math::{self, exp2};
-use latency_core::{Bytes, NodeId, PageSize, Pages, ToReal};
+use latency_core::{Bytes, NodeId, ToReal};
 
-use super::{EachPoint, Planning, Scope, sizes};
-use crate::error::{Failure, PlacementError};
-use crate::machine::{Machine, Platform};
+use super::{EachPoint, Planning, Scope};
+use crate::error::Failure;
 use crate::options::{Options, UsageError};
-use crate::result::{Point, point};
+use latency_engine::error::PlacementError;
+use latency_engine::machine::sizes::CACHES;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{Point, point};
 
 /// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
@@ -28,7 +30,7 @@ const MOST_POINTS: usize = 400;
 
 /// Returns the first-level data cache that sysfs or the processor reports, or else the assumed size.
 pub fn first_level_cache(machine: &Machine) -> Bytes {
-    sizes::cache(machine, 1).unwrap_or(UNKNOWN_L1)
+    machine.cache(1).unwrap_or(UNKNOWN_L1)
 }
 
 /// Passes the points of a curve to `each`, by ascending size.
@@ -45,7 +47,7 @@ pub fn points<'a>(
     let (initiator, target) = scope.pair(options, machine)?;
     let Some(cpu) = scope.cpu(machine, initiator) else { return Err(Failure::NOTHING_TO_MEASURE) };
     let (least, most) = ends(planning, target)?;
-    let like = Point::like(options, machine, [initiator, target], cpu, least);
+    let like = super::chain(options, machine, [initiator, target], cpu, least);
     point::chain(&like)?;
     sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(Point { size, ..like }))?;
     Ok(())
@@ -123,7 +125,7 @@ fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, Pla
         return Ok(most);
     }
     // Neighbours that leave little of a cache may leave more of it during the run.
-    let wanted = machine.largest_cache().times(super::sizes::CACHES);
+    let wanted = machine.largest_cache().times(CACHES);
     let mut wanted = wanted.max(options.min_size.unwrap_or(Bytes(0)));
     // The curve also reaches the memory that a search found behind a cache that is larger than reported.
     if let Some(sizing) = machine.sizing.filter(|sizing| sizing.size > sizing.first) {
@@ -146,16 +148,6 @@ pub fn grid(least: Bytes, most: Bytes, per_octave: u32) -> impl Iterator<Item = 
     // The last step may be short, but two sizes must differ by more than 2 %.
     let inner = (0..MOST_POINTS).map(size).take_while(move |size| *size < most.0.real() * 0.98);
     inner.map(|size| Bytes(math::whole(size))).chain([most])
-}
-
-/// Returns the size of the region for all points: the largest point, and room for other positions.
-pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
-    let page = pages.size().map_or(Bytes(0), PageSize::bytes).max(Bytes(2 << 20));
-    let roomy = Bytes((largest.0 + largest.0 / 4).div_ceil(page.0) * page.0);
-    match machine.supply(target) {
-        Some(supply) if roomy.0 > supply.bytes().0 / 4 * 3 => largest,
-        _ => roomy,
-    }
 }
 
 #[cfg(test)]

@@ -10,14 +10,15 @@ use core::ops::{Add, Mul};
 use latency_core::chain::Order;
 use latency_core::{Bytes, ToReal, math};
 
-use super::budget::{
-    BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS, WINDOW_NS,
-};
-use super::{has_pages, looked_at, sizes};
-use crate::error::PlacementError;
-use crate::machine::{Machine, Platform};
+use super::budget::WINDOW_NS;
+use super::looked_at;
 use crate::options::Options;
-use crate::result::{Point, Walk};
+use latency_engine::budget::{
+    BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS,
+};
+use latency_engine::error::PlacementError;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{Point, Walk};
 
 /// Nanoseconds of a round: twenty batches of 100 microseconds, with readings of the clocks between them.
 const ROUND: Range = Range(2.1e6, 3.4e6);
@@ -132,7 +133,7 @@ fn hop(machine: &Machine, point: &Point) -> Range {
     }
     let line = point.line.bytes();
     let lines = Bytes(point.size.0 / point.stride.max(line).0 * line.0);
-    let caches = [sizes::cache(machine, 1), sizes::cache(machine, 2), Some(machine.last_level_cache())];
+    let caches = [machine.cache(1), machine.cache(2), Some(machine.last_level_cache())];
     let held = caches.iter().position(|cache| cache.is_some_and(|cache| lines <= cache));
     held.and_then(|level| HOPS.get(level)).copied().unwrap_or(HOPS[3])
 }
@@ -252,7 +253,7 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     // The minimum rounds of quick points, which are made even if time is up.
     let mut least_ns = 0.0;
     let mut last = None::<(Bytes, usize)>;
-    for (index, point) in points.iter().enumerate().filter(|(_, point)| has_pages(machine, point)) {
+    for (index, point) in points.iter().enumerate().filter(|(_, point)| machine.has_pages_for(point)) {
         let earlier = points.get(..index).unwrap_or_default();
         let shared = |other: &&Point| {
             (other.target, other.pages) == (point.target, point.pages)
@@ -316,7 +317,7 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
         matches!(point.walk, Walk::Chain) && points.first().is_some_and(|first| first.size == point.size)
     };
     let bounded = budget.window_ns > 0.0 || points.iter().all(alike);
-    let own = sizes::cache(machine, 2);
+    let own = machine.cache(2);
     let is_own = points.iter().all(|point| own.is_some_and(|own| point.size <= own));
     let used = USED[usize::from(is_own)] * time;
     let all = if bounded { all } else { all.at_least(Range(used, time)) };

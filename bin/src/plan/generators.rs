@@ -4,13 +4,16 @@ use latency_core::topology::Shared;
 use latency_core::{Bytes, CpuId, CpuSet, LINE, NodeId};
 
 use super::Planning;
-use super::sizes::{CACHES, LEAST_DEFAULT, cache, check, whole_pages, within_half};
-use crate::error::{Failure, PlacementError};
-use crate::machine::{Machine, Platform};
+use super::sizes::{check, within_half};
+use crate::error::Failure;
 use crate::options::{FlagId, Options};
-use crate::result::{Point, Traffic, TrafficSubject, Walk};
-use crate::warning::{Warning, Warnings};
 use latency_core::traffic::{LoadFrom, PERMUTED_LINES, Threads};
+use latency_engine::error::PlacementError;
+use latency_engine::machine::sizes::{CACHES, LEAST_DEFAULT};
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{Point, Traffic, TrafficSubject, Walk};
+use latency_engine::threads::generators::spread;
+use latency_engine::warning::{Warning, Warnings};
 
 /// Minimum part of each generator: the core's own caches hold only a small share of it.
 const LEAST_PART: Bytes = Bytes(16 << 20);
@@ -52,7 +55,7 @@ pub fn last_level_caches(options: &Options<'_>, machine: &Machine, from: NodeId)
 pub fn have_several_caches(options: &Options<'_>, machine: &Machine, from: NodeId) -> bool {
     let cores = machine.sharing.cores_of(&measured(options, machine, from));
     // Without an L3, the CPUs of one L2 seem to share one.
-    cache(machine, 3).is_some() && (2..cores.len()).contains(&last_level_caches(options, machine, from).len())
+    machine.cache(3).is_some() && (2..cores.len()).contains(&last_level_caches(options, machine, from).len())
 }
 
 /// Returns the CPUs whose bandwidth is measured by some traffic.
@@ -66,12 +69,6 @@ pub fn measured_of(options: &Options<'_>, machine: &Machine, traffic: &Traffic) 
         }
         TrafficSubject::Node | TrafficSubject::WorkingSet(_) => all,
     }
-}
-
-/// Returns the CPU of one of several generators. Generators are spread over all CPUs, because neighbours share a cache
-/// and a path to memory.
-pub fn spread(cpus: &CpuSet, index: usize, count: usize) -> Option<CpuId> {
-    cpus.iter().nth(index * cpus.len() / count.max(1)).map(CpuId)
 }
 
 /// Returns the CPUs of a point of traffic: the point's own, and the CPUs of its other generators.
@@ -181,5 +178,5 @@ pub fn two_fifths(machine: &Machine, (node, targets): (NodeId, usize), wanted: B
         let shared = supply.headroom.map_or(u64::MAX, |all| fifths(all) / targets.max(1) as u64);
         shared.min(fifths(supply.on_node()))
     });
-    whole_pages(machine, Bytes(wanted.0.min(most))).max(BLOCK)
+    machine.whole_pages(Bytes(wanted.0.min(most))).max(BLOCK)
 }

@@ -6,8 +6,8 @@ use latency_core::{Bytes, NodeId};
 use super::{EachPoint, Planning, Scope, working_set};
 use crate::analysis::claims::Claims;
 use crate::error::Failure;
-use crate::machine::Machine;
-use crate::result::{Point, Walk, point};
+use latency_engine::machine::Machine;
+use latency_engine::result::{Point, Walk, point};
 
 /// Number of fillers between two points of the window test.
 const STEP: usize = 64;
@@ -17,7 +17,7 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
     let claims = Claims::of(machine);
     let claim = claims.level(level)?;
     match level {
-        3 => super::sizes::in_last_level(machine),
+        3 => machine.in_last_level(),
         _ => Some(machine.page.whole(Bytes(claim.size.0 / 2))).filter(|size| size.0 > 0),
     }
 }
@@ -32,7 +32,7 @@ fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     let target = own.or(scope.targets.first().map(NodeId)).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let size = working_set(planning, target, 1)?;
-    let point = Point::like(options, machine, [initiator, target], cpu, size);
+    let point = super::chain(options, machine, [initiator, target], cpu, size);
     point::chain(&point)?;
     Ok(point)
 }

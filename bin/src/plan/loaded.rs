@@ -4,15 +4,17 @@
 
 use latency_core::{Bytes, CpuId, CpuSet, NodeId, ToReal};
 
-use super::budget::{FEWEST_ROUNDS, budget_ns};
+use super::budget::budget_ns;
 use super::traffic::{check_kinds, kinds};
 use super::{EachPoint, Planning, Scope, generators, sizes, working_set};
 use crate::analysis::load::share;
-use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
+use crate::error::Failure;
 use crate::options::{Options, Rate};
-use crate::result::{Point, Traffic, TrafficSubject, Walk, point};
-use crate::warning::Warning;
+use latency_engine::budget::FEWEST_ROUNDS;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::result::{Point, Traffic, TrafficSubject, Walk, point};
+use latency_engine::warning::Warning;
 
 /// Number of levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
@@ -54,7 +56,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
             Some(_) => wanted,
             None => generators::two_fifths(machine, (to, count), wanted),
         };
-        let like = Point::like(options, machine, [from, to], cpu, size);
+        let like = super::chain(options, machine, [from, to], cpu, size);
         point::chain(&like)?;
         curve(planning, &like, count, &mut left_ns, each)?;
     }

@@ -11,7 +11,6 @@ pub mod generators;
 pub mod lanes;
 pub mod loaded;
 pub mod own_cores;
-pub mod regions;
 mod scope;
 pub mod sizes;
 pub mod traffic;
@@ -21,16 +20,14 @@ use latency_core::kernel::{self, Kernel};
 use latency_core::traffic::View;
 use latency_core::{Bytes, CpuId, NodeId, PageSize, Pages, Worded};
 
-pub use budget::{Budget, Memory, Optional, Pass};
-pub use regions::{PlannedRegion, Regions};
 pub use scope::Scope;
-pub use sizes::{CACHES, looked_at, most, working_set};
+pub use sizes::{looked_at, working_set};
 
 use crate::error::Failure;
-use crate::machine::Machine;
 use crate::options::{self, Options};
-use crate::result::{Point, Walk, point};
-use crate::warning::{Warning, Warnings};
+use latency_engine::machine::Machine;
+use latency_engine::result::{Point, Walk, point};
+use latency_engine::warning::{Warning, Warnings};
 use latency_sys::Table;
 
 /// The inputs of a plan.
@@ -83,34 +80,27 @@ pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
     options.stride.unwrap_or(machine.line.bytes())
 }
 
-/// Returns true unless the point needs a pool of huge pages that is too small for it.
-pub fn has_pages(machine: &Machine, point: &Point) -> bool {
-    point.pages.pool().is_none_or(|page| machine.pool_holds(point.target, page, point.size))
-}
-
-impl Point {
-    /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
-    /// everything else is from the options and the machine.
-    pub fn like(
-        options: &Options<'_>,
-        machine: &Machine,
-        [initiator, target]: [NodeId; 2],
-        cpu: CpuId,
-        size: Bytes,
-    ) -> Point {
-        Point {
-            initiator,
-            cpu,
-            target,
-            kernel: kernel(options.kernel),
-            order: order(options, machine.page),
-            size,
-            stride: stride(options, machine),
-            line: machine.line,
-            seed: options.seed,
-            pages: pages(options, machine),
-            walk: Walk::Chain,
-        }
+/// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
+/// everything else is from the options and the machine.
+pub fn chain(
+    options: &Options<'_>,
+    machine: &Machine,
+    [initiator, target]: [NodeId; 2],
+    cpu: CpuId,
+    size: Bytes,
+) -> Point {
+    Point {
+        initiator,
+        cpu,
+        target,
+        kernel: kernel(options.kernel),
+        order: order(options, machine.page),
+        size,
+        stride: stride(options, machine),
+        line: machine.line,
+        seed: options.seed,
+        pages: pages(options, machine),
+        walk: Walk::Chain,
     }
 }
 
@@ -118,7 +108,7 @@ impl Point {
 ///
 /// # Errors
 ///
-/// The errors of [`Scope::resolve`] and [`working_set`]; [`Failure::no_such_chain`].
+/// The errors of [`Scope::resolve`] and [`working_set`]; [`UsageError::NoSuchChain`](crate::options::UsageError::NoSuchChain).
 pub fn matrix<'a>(
     planning: &mut Planning<'_, 'a>,
     scope: &Scope,
@@ -136,7 +126,7 @@ pub fn matrix<'a>(
         let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
         for target in scope.targets_of(initiator).iter().map(NodeId) {
             let size = working_set(planning, target, scope.targets.len())?;
-            let point = Point::like(options, machine, [initiator, target], cpu, size);
+            let point = chain(options, machine, [initiator, target], cpu, size);
             point::chain(&point)?;
             each(point);
         }

@@ -5,9 +5,8 @@
 
 use latency_core::topology::Shared;
 
-use super::sizes;
-use crate::machine::Machine;
-use crate::result::Point;
+use latency_engine::machine::Machine;
+use latency_engine::result::Point;
 
 /// Minimum ratio of a working set to the private caches of all cores that walk it: beyond it, hardly a line is still in
 /// the cache of another core when it is loaded again.
@@ -24,7 +23,7 @@ pub fn pairs(points: &[Point]) -> usize {
 /// caches, or in many private ones.
 pub fn are_apart(machine: &Machine, points: &[Point]) -> bool {
     let cache = |point: &Point| machine.sharing.lowest(Shared::L3, point.cpu.0);
-    let private = sizes::private_cache(machine).times(points.len() as u64 * PRIVATE_CACHES);
+    let private = machine.private_cache().times(points.len() as u64 * PRIVATE_CACHES);
     points.iter().any(|own| {
         let is_apart = |other: &Point| other.initiator == own.initiator && cache(other) != cache(own);
         private > own.size || points.iter().any(is_apart)

@@ -5,10 +5,11 @@
 use latency_core::{CpuId, NodeId, NodeSet};
 
 use super::Planning;
-use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
+use crate::error::Failure;
 use crate::options::{Options, UsageError};
-use crate::warning::{Warning, Warnings};
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::warning::{Warning, Warnings};
 
 /// The initiator nodes and the target nodes of an experiment.
 #[derive(Clone, Copy, Debug)]

@@ -4,13 +4,14 @@
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
 use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, ToReal, math};
 
-use super::sizes::{cache, check};
+use super::sizes::check;
 use super::{EachPoint, Planning, Scope, curve, generators, working_set};
-use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
+use crate::error::Failure;
 use crate::options::{FlagId, Kinds, Options, UsageError};
-use crate::result::{Point, Traffic, TrafficSubject, Walk};
-use crate::warning::Warning;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::result::{Point, Traffic, TrafficSubject, Walk};
+use latency_engine::warning::Warning;
 
 /// Seconds of a point, in enough rounds for an interval.
 const POINT_S: f64 = 0.5;
@@ -38,7 +39,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
         scope.initiators = [node.0].into_iter().collect();
     }
     let initiators = scope.initiators;
-    if options.view == View::Caches && cache(machine, 3).is_none() {
+    if options.view == View::Caches && machine.cache(3).is_none() {
         return Err(PlacementError::NoSharedCache.into());
     }
     if options.view == View::Size {
@@ -124,7 +125,7 @@ fn by_size<'a>(
     let (from, to) = scope.pair(options, machine)?;
     let pair = PairPlan { from, to, targets: 1, line: machine.line, brief: false };
     let cpu = generators::first(options, machine, from).ok_or(Failure::NOTHING_TO_MEASURE)?;
-    let like = Point::like(options, machine, [from, to], cpu, Bytes(0));
+    let like = super::chain(options, machine, [from, to], cpu, Bytes(0));
     let cores = pair.most(planning, &like);
     let (least, most) = match options.size {
         Some(size) => {
@@ -197,7 +198,7 @@ impl PairPlan {
         let Planning { options, machine, .. } = *planning;
         let PairPlan { from, to, targets, brief, .. } = *self;
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
-        let like = Point::like(options, machine, [from, to], cpu, options.size.unwrap_or_default());
+        let like = super::chain(options, machine, [from, to], cpu, options.size.unwrap_or_default());
         if options.size.is_none() && !brief {
             each(Point { size: working_set(planning, to, targets)?, ..like });
         }
@@ -236,7 +237,7 @@ impl PairPlan {
         let Planning { options, machine, .. } = *planning;
         for kind in asked_kinds(options, machine).iter() {
             for cpu in firsts.iter().map(CpuId) {
-                let like = Point::like(options, machine, [self.from, self.to], cpu, Bytes(0));
+                let like = super::chain(options, machine, [self.from, self.to], cpu, Bytes(0));
                 let mut traffic = Traffic { subject: subject(cpu), ..self.traffic(kind, 1) };
                 traffic.generators += generators::others(options, machine, &like, &traffic).len() as u32;
                 each(self.point(planning, &like, traffic)?);

@@ -7,7 +7,7 @@ use latency_core::{Pages, Worded};
 
 use super::columns::*;
 use super::row::{MEDIAN, ONE_WAY, Row};
-use crate::result::PageKind;
+use latency_engine::result::PageKind;
 
 /// The states of a line, as coherence protocols write them.
 const STATES: [&str; 3] = ["Modified", "Exclusive", "Shared"];

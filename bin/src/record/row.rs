@@ -7,8 +7,8 @@ use latency_core::traffic::Kind;
 use latency_core::{Bytes, Estimate, Interval, math};
 
 use super::columns::*;
-use crate::result::outcome::LATENCIES;
-use crate::result::{LoadParts, Sample};
+use latency_engine::result::outcome::LATENCIES;
+use latency_engine::result::{LoadParts, Sample};
 use latency_report::Value;
 
 /// Access of a pair of CPUs: the value is the time of a line in one direction.

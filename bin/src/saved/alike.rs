@@ -11,13 +11,13 @@ use latency_core::{Bytes, Pages, Text, ToReal};
 
 use super::conditions::{CPU_VENDOR, OF_IDENTITY};
 use super::rows::Saved;
-use crate::machine::CoreKind;
 use crate::record::columns::{
     self, Column, ColumnSet, KERNEL, ORDER, PAGES_OBTAINED, PATTERN, STRIDE, WORKING_SET,
 };
 use crate::record::members;
 use crate::record::row::Row;
-use crate::result::PageKind;
+use latency_engine::machine::CoreKind;
+use latency_engine::result::PageKind;
 
 /// A condition that has to be alike.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 
 use latency_core::{Text, ToReal};
 
-use crate::warning::MUCH_OTHER_WORK;
+use latency_engine::warning::MUCH_OTHER_WORK;
 
 /// The separator of the parts of a combined name, which does not occur in shown texts.
 pub const SEPARATOR: char = '\u{1f}';

@@ -41,7 +41,7 @@ use crate::error::{Failure, SavedError};
 use crate::options::tokens::Escaped;
 use crate::record::members::{ROWS, SECTIONS_OF};
 use crate::record::row::Row;
-use crate::result::Sample;
+use latency_engine::result::Sample;
 use latency_sys::file;
 use latency_sys::terminal::Stream;
 use latency_sys::{Errno, Table};

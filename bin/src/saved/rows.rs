@@ -17,7 +17,7 @@ use crate::record::columns::{
     STRIDE, TARGET_CPU, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::{MOST, ONE_WAY, Row, SINGLE_CORE};
-use crate::result::extra::KINDS;
+use latency_engine::result::extra::KINDS;
 
 /// The experiment whose rows are levels of load.
 pub const LOADED: &str = "loaded";

@@ -15,7 +15,7 @@ use crate::arch::{
     lb_stream_update3, lb_stream_write,
 };
 use crate::units::{LINE, LineSize};
-use crate::worded;
+use crate::{ToReal, worded};
 
 pub use field::{Field, Part, Place};
 
@@ -28,6 +28,8 @@ pub const PERMUTED_LINES: usize = 1 << 15;
 
 /// Distance between the loads of permuted reads and their prefetches, in lines.
 const AHEAD: usize = 192;
+/// Number of steps after which every kind of traffic has moved a whole number of lines.
+pub const WHOLE_STEPS: u64 = 6;
 
 /// One kind of traffic.
 ///
@@ -198,9 +200,14 @@ impl Kind {
 
     /// Returns the number of bytes that the first `lines` steps read and write.
     ///
-    /// For each kind, six steps read and write whole lines.
+    /// For each kind, [`WHOLE_STEPS`] steps read and write whole lines.
     pub const fn bytes(&self, lines: u64) -> u64 {
         LINE.0 * (self.reads(lines) + self.writes(lines))
+    }
+
+    /// Returns the bytes moved per line of 64 bytes: the line is read, written, or both.
+    pub fn bytes_per_line(&self) -> f64 {
+        self.bytes(WHOLE_STEPS).real() / WHOLE_STEPS.real()
     }
 
     /// Returns the number of [`LINE`]s that one step moves on a machine with cache lines of `line` bytes: a random line

@@ -14,9 +14,10 @@ use std::{env, fs, process};
 const SHOWN: usize = 40;
 
 /// The crates whose modules are files of this workspace, with their folders.
-const OWN: [(&str, &str); 4] = [
+const OWN: [(&str, &str); 5] = [
     ("latency_bench", "bin/src"),
     ("latency_core", "core/src"),
+    ("latency_engine", "bin/engine/src"),
     ("latency_report", "bin/report/src"),
     ("latency_sys", "bin/sys/src"),
 ];

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use latency_core::math::{exp, ln, sqrt};
 use latency_core::{Bytes, Estimate, Interval, ToReal, sort_by};
 
-use crate::result::Sample;
+use latency_engine::result::Sample;
 use latency_report::chart::vector;
 
 /// Number of the nearest points that show the scatter.

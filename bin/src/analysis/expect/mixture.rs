@@ -10,8 +10,8 @@ use latency_core::{Bytes, ToReal};
 
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
-use crate::analysis::tlb::TlbLevels;
-use crate::result::Sample;
+use latency_engine::result::Sample;
+use latency_engine::spans::tlb::TlbLevels;
 
 /// Share of memory from which on a working set counts as one in memory: a cache serves at most a quarter of the loads.
 const MOSTLY: f64 = 0.75;

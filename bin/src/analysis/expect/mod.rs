@@ -14,15 +14,15 @@ use alloc::vec::Vec;
 use latency_core::kernel::lanes::PARALLEL;
 use latency_core::{Bytes, Estimate, IdSet, PageSize, Pages};
 
-use super::tlb::TlbLevels;
 use crate::error::{Few, Unanswered};
 use crate::record::columns::{
     CHAINS, CORES, Column, ColumnSet, EXPERIMENT, INITIATOR_NODE, KERNEL, ORDER, PAGES_ASKED, PAGES_OBTAINED,
     POINTS, STRIDE, TARGET_NODE, TRAFFIC, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::result::{LoadParts, Sample};
 use between::{Between, MeasuredCurve};
+use latency_engine::result::{LoadParts, Sample};
+use latency_engine::spans::tlb::TlbLevels;
 use latency_report::chart::vector;
 use mixture::Mixture;
 

@@ -3,12 +3,12 @@
 use super::between::MeasuredCurve;
 use super::mixture::{Mixture, Term};
 use super::*;
-use crate::analysis::tlb::TlbEnd;
 use crate::record::columns::{
     CHAINS, CORES, Column, EXPERIMENT, INITIATOR_NODE, NS, ORDER, PAGES_OBTAINED, PREFETCH, STRIDE,
     TARGET_NODE, TRAFFIC, TRANSLATION, WITHOUT_TRANSLATION, WORKING_SET,
 };
 use latency_core::Interval;
+use latency_engine::spans::tlb::TlbEnd;
 use latency_report::Value;
 use std::vec;
 use std::vec::Vec;

@@ -10,8 +10,8 @@ use core::fmt::{self, Display};
 use latency_core::Bytes;
 
 use super::row::span;
-use crate::machine::processor::Extensions;
-use crate::machine::{CoreKind, Platform, Processor};
+use latency_engine::machine::processor::Extensions;
+use latency_engine::machine::{CoreKind, Platform, Processor};
 use latency_report::lists::joined;
 
 /// The cores of each maker, from the oldest to the newest, one a line: the name, behind `small` for efficiency cores, and

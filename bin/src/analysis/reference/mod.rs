@@ -14,7 +14,7 @@ pub use masked::contradiction;
 pub use quantity::PublishedQuantity;
 pub use row::{PublishedRow, Usual, contains, figures, is_called};
 
-use crate::machine::{CoreKind, Platform, Processor};
+use latency_engine::machine::{CoreKind, Platform, Processor};
 
 /// Returns whether a row is one of a processor. A processor that names no kind of core has the performance core of its
 /// model, if there is one.

@@ -2,8 +2,8 @@
 
 use super::quantity::{L2_CYCLES, LOCAL, MISSES, REMOTE, REORDER_BUFFER};
 use super::*;
-use crate::machine::processor::{CacheClaim, Extensions};
 use latency_core::{Bytes, Text};
+use latency_engine::machine::processor::{CacheClaim, Extensions};
 use std::collections::BTreeSet;
 use std::format;
 use std::string::{String, ToString};

@@ -8,7 +8,6 @@ use latency_core::{Estimate, Interval, ToReal, sort_by};
 
 use super::view::{ComparisonView, first_name};
 use crate::analysis::comparison::{Comparison, ComparisonVerdict, PointPair};
-use crate::analysis::traffic::bytes_per_line;
 use crate::describe::{self, columns};
 use crate::record::columns::{CLASS, ColumnSet, INITIATOR_CPU, TARGET_CPU, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
@@ -56,7 +55,7 @@ impl SideValue {
     pub fn of(pair: &PointPair, side: usize) -> SideValue {
         let nanoseconds = pair.nanoseconds.get(side).copied().unwrap_or(f64::NAN);
         match pair.row.traffic() {
-            Some(kind) => SideValue { value: bytes_per_line(kind) / nanoseconds, unit: "GB/s" },
+            Some(kind) => SideValue { value: kind.bytes_per_line() / nanoseconds, unit: "GB/s" },
             None => SideValue { value: nanoseconds, unit: "ns" },
         }
     }

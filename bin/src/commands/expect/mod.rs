@@ -26,8 +26,8 @@ use crate::record::columns::{
     CHAINS, CORES, ColumnSet, EXPERIMENT, HOST, PAGES_ASKED, PAGES_OBTAINED, STARTED, WORKING_SET,
 };
 use crate::record::row::Row;
-use crate::result::{PageKind, PageWords};
 use crate::saved::{Saved, tlb};
+use latency_engine::result::{PageKind, PageWords};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::lists::joined;

@@ -10,9 +10,9 @@ use latency_core::units::Bytes;
 
 use crate::commands::report::saved::{File, read_into};
 use crate::error::{Failure, Typed};
-use crate::machine::Machine;
 use crate::options::{FlagId, Options};
 use crate::plan::curve::first_level_cache;
+use latency_engine::machine::Machine;
 use latency_sys::arguments::Arguments;
 
 /// The ratio of the ends of the shortest curve: six octaves, more than a knee needs on either side.

@@ -3,9 +3,9 @@
 use super::*;
 use crate::analysis::expect::between::MeasuredCurve;
 use crate::commands::report::saved::read_into;
-use crate::result::Sample;
 use crate::saved::Saved;
 use latency_core::Pcg32;
+use latency_engine::result::Sample;
 use std::format;
 use std::vec::Vec;
 

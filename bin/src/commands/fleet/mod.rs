@@ -24,7 +24,8 @@ mod view;
 
 use super::{Command, CommandResult};
 use crate::describe::columns;
-use crate::error::{Failure, NoVerdict, Outliers, SavedError, TimingError};
+use crate::error::Unreliable;
+use crate::error::{Failure, NoVerdict, Outliers, SavedError};
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use alloc::vec::Vec;
@@ -122,7 +123,7 @@ fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
     match () {
         () if options.strict && found.slow + slowed == 0 && found.apart_hosts > 0 => {
             let code = found.apart.first().map_or("", findings::Apart::code);
-            Some(TimingError::HostsApart { code, hosts: found.apart_hosts }.into())
+            Some(Unreliable::HostsApart { code, hosts: found.apart_hosts }.into())
         }
         () if found.slow + slowed > 0 => {
             Some(Outliers { hosts: found.slow, of: found.judged, threshold, slowed, missing }.into())

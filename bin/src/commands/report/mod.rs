@@ -24,9 +24,9 @@ use crate::experiment::run_experiment::{self, Planned};
 use crate::experiment::{
     Experiment, bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
 };
-use crate::machine::Machine;
 use crate::options::{self, Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use crate::plan::duration::{self, Range};
+use latency_engine::machine::Machine;
 use latency_report::figures::width;
 use latency_sys::arguments::Arguments;
 

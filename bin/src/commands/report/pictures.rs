@@ -5,7 +5,6 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use latency_core::ToReal;
 
-use crate::analysis::traffic::bytes_per_line;
 use crate::record::columns::{ColumnSet, WORKING_SET};
 use crate::record::label::Label;
 use crate::record::row::{Row, differing};
@@ -145,7 +144,7 @@ fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
 /// Returns the value of a point: nanoseconds, or GB/s for traffic.
 pub fn value(row: &Row) -> f64 {
     let ns = row.nanoseconds();
-    row.traffic().map_or(ns, |kind| bytes_per_line(kind) / ns)
+    row.traffic().map_or(ns, |kind| kind.bytes_per_line() / ns)
 }
 
 /// The unit of values of several kinds.

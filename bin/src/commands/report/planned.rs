@@ -5,16 +5,18 @@
 use super::view::missing;
 use super::{END, Needs, SECTIONS, asked, budget_ns};
 use crate::describe::{self, CommandRun, trust};
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::experiment::dry_run;
 use crate::experiment::run_experiment::{self, Planned};
-use crate::machine::Machine;
 use crate::options::Options;
+use crate::plan;
 use crate::plan::duration::{self, Range};
-use crate::plan::{self, regions};
 use crate::record::members::SECTIONS_OF;
 use alloc::vec::Vec;
 use latency_core::math;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::regions;
 use latency_report::{Level, PageRole, Part, Role, Shown};
 
 /// The plans of all sections.

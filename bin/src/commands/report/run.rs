@@ -9,13 +9,15 @@ use alloc::vec::Vec;
 use latency_core::ToReal;
 
 use super::{COUNT, Came, END, Needs, SECTIONS, asked, budget_ns, least};
-use crate::engine::progress::Progress;
-use crate::engine::session::interrupted;
-use crate::error::{Failure, PlacementError, TimingError};
+use crate::error::Failure;
+use crate::error::Unreliable;
 use crate::experiment::run_experiment::{self, Effort, ExperimentRun, run_experiment};
-use crate::machine::{Machine, detect};
 use crate::options::Options;
-use crate::warning::Warnings;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::{Machine, detect};
+use latency_engine::progress::Progress;
+use latency_engine::session::interrupted;
+use latency_engine::warning::Warnings;
 use latency_sys::arguments::Arguments;
 
 /// Multiple of its share of the time by which the points of a section have intervals, or are left out.
@@ -147,7 +149,7 @@ impl Sections {
         }
         let untrusted = self.came.iter().filter_map(|came| came.as_ref().ok()?.warnings.untrusted());
         match untrusted.max_by_key(|(_, count)| *count) {
-            Some((code, count)) if strict => Err(TimingError::NotTrusted { code, count }.into()),
+            Some((code, count)) if strict => Err(Unreliable::NotTrusted { code, count }.into()),
             _ => Ok(()),
         }
     }

@@ -8,13 +8,13 @@ use latency_core::words::When;
 
 use super::run::LATE_SHARES;
 use super::*;
-use crate::engine::progress::Progress;
-use crate::engine::schedule::Schedule;
 use crate::experiment::tests::{machine, options};
-use crate::plan;
-use crate::plan::budget::FEWEST_ROUNDS;
-use crate::result::{Point, Walk};
-use crate::tests::simulated::place::{Fake, Hop};
+use latency_engine::budget::FEWEST_ROUNDS;
+use latency_engine::progress::Progress;
+use latency_engine::regions;
+use latency_engine::result::{Point, Walk};
+use latency_engine::schedule::Schedule;
+use latency_engine::tests::simulated::place::{Fake, Hop};
 
 /// Nanoseconds of a run in addition to visits, as in the tests of forecasts: its start with the audit, and a byte that is
 /// mapped and written.
@@ -51,7 +51,7 @@ fn simulated(name: &str, line: &'static str, memory_ns: f64) -> (Vec<Simulated>,
         budget.limit(limit_ns, machine, &points);
         budget.intervals_by_ns = LATE_SHARES * share_ns - budget.after_ns - AROUND_NS;
         let points: Vec<Point> =
-            points.iter().filter(|point| plan::has_pages(machine, point)).copied().collect();
+            points.iter().filter(|point| machine.has_pages_for(point)).copied().collect();
         if !points.iter().all(|point| matches!(point.walk, Walk::Chain)) {
             let forecast = duration::estimate(machine, &points, &budget);
             spent_ns += forecast.0.midpoint(forecast.1);
@@ -69,7 +69,7 @@ fn simulated(name: &str, line: &'static str, memory_ns: f64) -> (Vec<Simulated>,
         let mut schedule = Schedule::new(Box::new(fake), budget, &points[0], points.iter().copied()).unwrap();
         schedule.run(&mut Progress::new(When::Never)).unwrap();
         spent_ns += schedule.place.now_ns + budget.after_ns + AROUND_NS;
-        spent_ns += MAPPED_BYTE_NS * plan::regions::bytes(budget.memory, &points).0.real();
+        spent_ns += MAPPED_BYTE_NS * regions::bytes(budget.memory, &points).0.real();
         let count = |is_meant: &dyn Fn(usize) -> bool| {
             (0..points.len()).filter(|index| is_meant(schedule.rounds(*index).len())).count()
         };

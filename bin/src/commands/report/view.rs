@@ -13,12 +13,13 @@ use super::{Came, SECTIONS, Section};
 use crate::analysis::matrix::conclude;
 use crate::describe::rates::{headline, times};
 use crate::describe::{self, Report, ReportParts, SUMMARY, conditions, split, trust};
-use crate::error::{Failure, PlacementError};
-use crate::machine::Machine;
+use crate::error::Failure;
 use crate::options::Options;
 use crate::record::members::{NOT_MEASURED, REASON, SECTIONS_OF};
-use crate::result::{Measurement, Outcome, PageWords, Point};
-use crate::warning::{Warning, Warnings};
+use latency_engine::error::PlacementError;
+use latency_engine::machine::Machine;
+use latency_engine::result::{Measurement, Outcome, PageWords, Point};
+use latency_engine::warning::{Warning, Warnings};
 use latency_report::chart::vector;
 use latency_report::document::field;
 use latency_report::lists::joined;
@@ -343,8 +344,8 @@ impl<'w> WholeTrust<'w> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::warning::{SeenCause, TimeLimit};
     use latency_core::{Bytes, NodeId};
+    use latency_engine::warning::{SeenCause, TimeLimit};
 
     #[test]
     fn a_reason_counts_the_chapters_in_which_it_is_as_severe() {

@@ -5,15 +5,17 @@ mod tables;
 pub(super) mod view;
 
 use super::{Experiment, gathered};
-use crate::engine::run::{Visits, all_rounds};
-use crate::engine::session::{Findings, Session};
-use crate::engine::threads::generators::GeneratorStyle;
-use crate::engine::with_generators::measure_with_generators;
-use crate::error::Failure;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::{Budget, generators, traffic};
-use crate::result::Point;
+use crate::plan::budget;
+use crate::plan::{generators, traffic};
 use latency_core::traffic::View;
+use latency_engine::budget::Budget;
+use latency_engine::error::Attempt;
+use latency_engine::result::Point;
+use latency_engine::run::{Visits, all_rounds};
+use latency_engine::session::{Findings, Session};
+use latency_engine::threads::generators::GeneratorStyle;
+use latency_engine::with_generators::measure_with_generators;
 
 /// Bytes per second between nodes, by kind of traffic and by number of cores.
 pub const BANDWIDTH: Experiment = Experiment {
@@ -38,7 +40,7 @@ pub const BANDWIDTH: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |planning| gathered(&mut |each| traffic::bandwidth(planning, each)),
-    budget: Budget::of_traffic,
+    budget: budget::of_traffic,
     measure: |options, session, points, budget| measure(options, session, points, budget, &mut all_rounds),
     conclude: |_, _| None,
     present: view::present,
@@ -56,7 +58,7 @@ pub fn measure<'a>(
     points: &[Point],
     budget: &Budget,
     visits: &mut Visits<'_, 'a>,
-) -> Result<Findings<'a>, Failure<'a>> {
+) -> Attempt<Findings<'a>> {
     let machine = session.machine;
     let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),

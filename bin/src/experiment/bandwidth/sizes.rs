@@ -10,8 +10,8 @@ use super::tables::{accesses, cores};
 use crate::analysis::traffic::rate;
 use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes};
 use crate::describe::{Report, trust};
-use crate::plan::{generators, sizes};
-use crate::result::{Point, Traffic, TrafficSubject};
+use crate::plan::generators;
+use latency_engine::result::{Point, Traffic, TrafficSubject};
 use latency_report::chart::vector;
 use latency_report::lists::joined;
 use latency_report::{Axis, Chart, ChartPoint, Level, Mark, Picture, Scale, Series, Shown, Unit};
@@ -53,7 +53,7 @@ impl Line {
         let lowest = |cpu: u32| report.machine.sharing.lowest(kind, cpu);
         let cpus = generators::generating(report.options, report.machine, &self.point, &self.traffic);
         let sharers = cpus.iter().filter(|cpu| lowest(*cpu) == lowest(self.point.cpu.0)).count();
-        Some(Bytes(sizes::cache(report.machine, level)?.0 / sharers.max(1) as u64))
+        Some(Bytes(report.machine.cache(level)?.0 / sharers.max(1) as u64))
     }
 
     /// Returns the name of each cache, and of memory, with the rate of the working set that shows it: the largest one that

@@ -13,7 +13,7 @@ use crate::describe::Report;
 use crate::describe::method::optional;
 use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes, headline, percent};
 use crate::plan::generators;
-use crate::result::{Outcome, Traffic, Walk};
+use latency_engine::result::{Outcome, Traffic, Walk};
 use latency_report::chart::vector;
 use latency_report::{
     Axis, AxisRange, Chart, ChartPoint, Digits, Level, Picture, Scale, Series, Shown, ShownTable, Unit,

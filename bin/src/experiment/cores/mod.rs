@@ -12,12 +12,13 @@ use super::{Experiment, gathered};
 use crate::analysis::cores::{CoresConclusion, CpuPair, SharingClass, conclude, doubtful, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, ReportParts, metrics, point};
-use crate::engine::with_partners::measure_with_partners;
 use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
-use crate::plan::{Budget, cores};
+use crate::plan::budget;
+use crate::plan::cores;
 use crate::record::members::{ATOMICS, CLASSES, CORE_TYPES};
-use crate::result::{Outcome, Owned, PerLine, PingPong, Walk};
-use crate::warning::Warning;
+use latency_engine::result::{Outcome, Owned, PerLine, PingPong, Walk};
+use latency_engine::warning::Warning;
+use latency_engine::with_partners::measure_with_partners;
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::{Part, Shown};
@@ -41,7 +42,7 @@ pub const CORES: Experiment = Experiment {
         ..Descriptor::OF_VALUES
     },
     plan: |planning| gathered(&mut |each| cores::cores(planning, each)),
-    budget: Budget::of_cores,
+    budget: budget::of_cores,
     measure: |_, session, points, budget| measure_with_partners(session, points, budget),
     conclude: |session, findings| {
         let unknown = cores::core_unknown(session.machine);

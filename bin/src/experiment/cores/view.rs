@@ -13,7 +13,7 @@ use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
-use crate::result::{LineLevel, Outcome, Owned, PerLine};
+use latency_engine::result::{LineLevel, Outcome, Owned, PerLine};
 use latency_report::chart::{MatrixGroup, vector};
 use latency_report::lists::joined;
 use latency_report::{

@@ -20,16 +20,18 @@ use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::reference::quantity;
 use crate::describe::{Report, ReportParts, method, metrics, point, reference, split};
-use crate::engine::memory::RealSchedule;
-use crate::engine::memory::chains::Alongside;
-use crate::engine::run;
-use crate::engine::session::{Findings, Session, requested};
-use crate::error::Failure;
-use crate::machine::{Machine, Platform};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget::PLACES;
-use crate::plan::{self, Budget, Scope};
-use crate::result::{Extra, Outcome, Point, Sample, SpanPoint};
+use crate::plan::budget;
+use crate::plan::{self, Scope};
+use latency_engine::budget::Budget;
+use latency_engine::budget::PLACES;
+use latency_engine::error::Attempt;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::memory::RealSchedule;
+use latency_engine::memory::chains::Alongside;
+use latency_engine::result::{Extra, Outcome, Point, Sample, SpanPoint};
+use latency_engine::run;
+use latency_engine::session::{Findings, Session, requested};
 use latency_report::chart::vector;
 use latency_sys::Table;
 
@@ -71,7 +73,7 @@ pub const CURVE: Experiment = Experiment {
             Platform::Emulated => EMULATED_RUN_NS,
             _ => RUN_NS,
         };
-        let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
+        let mut budget = budget::of_options(options, machine).rewritten(PLACES).within(run_ns, points.len());
         budget.more = OCTAVES * STEPS as usize + plan::curve::REFINEMENTS;
         if points.first().is_some_and(plan::curve::is_dense) {
             // The probe decides in which pages the TLB is measured.
@@ -96,7 +98,7 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
+) -> Attempt<Findings<'a>> {
     let mut extra = Extra::default();
     let mut findings =
         run::measure_with(session, points, budget, &mut Alongside::default(), &mut |session, schedule| {
@@ -135,7 +137,7 @@ fn prepare(
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     extra: &mut Extra,
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     let granule = plan::curve::granule(options, session.machine);
     let mut room = Table::filled(schedule.capacity, (Bytes(0), 0.0))?;
     schedule.reach(session.progress, COARSE_ROUNDS)?;
@@ -160,7 +162,7 @@ fn edge(
     like: &Point,
     l1: Bytes,
     extra: &mut Extra,
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     let mut search = EdgeSearch::new(like.line.bytes(), Bytes(l1.0 / 2), l1.times(2));
     while let Some(size) = search.next_size() {
         session.progress.say(format_args!("looking for the edge of the first-level cache at {size}"));
@@ -179,7 +181,7 @@ fn descend(
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     room: &mut [(Bytes, f64)],
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     let mut least = like.size;
     for _ in 0..OCTAVES {
         if least.0 / 2 < plan::curve::SMALLEST.0.max(granule.0 * 2) {
@@ -224,7 +226,7 @@ fn refine(
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     room: &mut [(Bytes, f64)],
-) -> Result<(), Failure<'static>> {
+) -> Attempt {
     for _ in 0..plan::curve::REFINEMENTS {
         let known = so_far(schedule, room);
         sort_by_key(known, |(size, _)| *size);

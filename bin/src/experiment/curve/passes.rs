@@ -6,16 +6,17 @@ use core::fmt::Display;
 
 use latency_core::{Bytes, Pages, ToReal};
 
-use crate::analysis::tlb::{self, TlbLevels};
 use crate::describe::Report;
 use crate::describe::rates::is_wide;
-use crate::engine::session::{Findings, Session, now_ns};
-use crate::engine::{run, spans};
-use crate::error::Failure;
-use crate::machine::{Machine, Platform};
+use crate::plan;
 use crate::plan::curve::is_dense;
-use crate::plan::{self, Budget};
-use crate::result::{Counter, Extra, Outcome, Point, SpanPoint, Split, core_clock};
+use latency_engine::budget::Budget;
+use latency_engine::error::Attempt;
+use latency_engine::machine::{Machine, Platform};
+use latency_engine::result::{Counter, Extra, Outcome, Point, SpanPoint, Split, core_clock};
+use latency_engine::session::{Findings, Session, now_ns};
+use latency_engine::spans::tlb::{self, TlbLevels};
+use latency_engine::{run, spans};
 use latency_report::{Role, Shown};
 use latency_sys::Table;
 
@@ -52,7 +53,7 @@ pub fn tell_apart<'a>(
     findings: &mut Findings<'a>,
     budget: &Budget,
     limit_ns: f64,
-) -> Result<(), Failure<'a>> {
+) -> Attempt {
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     let points = Table::of(chosen(measured.map(|outcome| &outcome.point)))?;
     let each_ns = (limit_ns / points.len().real()).min(POINT_NS);
@@ -91,7 +92,7 @@ pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
     findings: &mut Findings<'a>,
     budget: &Budget,
-) -> Result<(), Failure<'a>> {
+) -> Attempt {
     let Some(pages) = pages(session.machine, &findings.outcomes) else { return Ok(()) };
     let most = session.machine.size_of(pages).bytes().times(MOST_PAGES);
     spans::walk_spans(session, findings, budget, [Some(pages), None, None, None], most, false)

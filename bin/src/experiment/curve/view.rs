@@ -9,7 +9,7 @@ use latency_core::{Bytes, Estimate, Interval, ToReal};
 use super::levels;
 use crate::analysis::curve::Analysis;
 use crate::describe::{method, split};
-use crate::result::{LoadParts, Sample};
+use latency_engine::result::{LoadParts, Sample};
 use latency_report::chart::{MarkKind, vector};
 use latency_report::lists::joined;
 use latency_report::{

@@ -4,9 +4,9 @@ use crate::analysis::distribution::{agrees, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::point;
 use crate::record::members::{MEDIAN, TAIL};
-use crate::result::distribution::PERCENTAGES;
-use crate::result::{Distribution, Outcome, Percentile};
 use latency_core::{Estimate, ToReal};
+use latency_engine::result::distribution::PERCENTAGES;
+use latency_engine::result::{Distribution, Outcome, Percentile};
 use latency_report::document::{field, fields, members};
 use latency_report::{Field, Part, Shown};
 

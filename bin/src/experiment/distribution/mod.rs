@@ -14,15 +14,17 @@ use crate::describe::columns::{self, RowOrigin};
 use crate::describe::method::optional;
 use crate::describe::split::is_memory;
 use crate::describe::{Report, ReportParts, method, point};
-use crate::engine::memory::chains::Alongside;
-use crate::engine::run;
-use crate::engine::session::interrupted;
-use crate::engine::stopwatch::Singles;
 use crate::options::{Descriptor, FlagSet};
-use crate::plan::{Budget, Plan, Planning, Scope};
-use crate::result::distribution::PERCENTAGES;
-use crate::result::{Distribution, Outcome};
-use crate::words::words;
+use crate::plan::budget;
+use crate::plan::{Plan, Planning, Scope};
+use latency_engine::budget::Budget;
+use latency_engine::memory::chains::Alongside;
+use latency_engine::result::distribution::PERCENTAGES;
+use latency_engine::result::{Distribution, Outcome};
+use latency_engine::run;
+use latency_engine::session::interrupted;
+use latency_engine::stopwatch::Singles;
+use latency_engine::words::words;
 use latency_report::chart::vector;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown,
@@ -49,7 +51,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
     plan,
     budget: |options, machine, points| Budget {
         single_hops: true,
-        ..Budget::of_pairs(options, machine, points)
+        ..budget::of_pairs(options, machine, points)
     },
     measure: |_, session, points, budget| {
         let mut singles = Singles::new(session.timer.fine_counter()?, points.len())?;

@@ -10,13 +10,13 @@ use latency_core::{Bytes, Estimate, Interval, Trimmed, Worded, math, plural};
 use super::super::bandwidth::view::{kind_members, rate_members};
 use crate::analysis::load::{KNEES, LoadLevel, Queue, Verdict};
 use crate::analysis::loaded::{BandwidthLimit, Loading, Step};
-use crate::analysis::traffic::{bursts, shares};
+use crate::analysis::traffic::shares;
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::rates::{Gigabytes, Within, percent};
 use crate::describe::{Report, method::optional, point};
 use crate::plan::generators;
 use crate::record::members::{CURVES, IDLE, PEAK_BANDWIDTH};
-use crate::result::{PlacedField, Traffic};
+use latency_engine::result::{PlacedField, Traffic};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::lists::joined;
@@ -132,7 +132,7 @@ fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_
 fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let rate = step.level.offered.filter(|rate| *rate > 0.0)?;
     let with = Traffic { generators: step.generators, ..loading.traffic };
-    Some(bursts(report.clock.counter()?, &with, rate, report.options.burst.map(u32::from)).1)
+    Some(with.bursts(report.clock.counter()?, rate, report.options.burst.map(u32::from)).1)
 }
 
 fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step<'_, '_>) {

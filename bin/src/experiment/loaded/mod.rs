@@ -10,17 +10,20 @@ use latency_core::{Estimate, Picoseconds, math};
 use super::{Experiment, bandwidth, gathered};
 use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
 use crate::analysis::loaded::{Loading, delivered, loadings};
-use crate::analysis::traffic::{bytes_per_line, limit};
+use crate::analysis::traffic::limit;
 use crate::describe::time::Utc;
-use crate::engine::memory::RealSchedule;
-use crate::engine::progress::LiveLines;
-use crate::engine::session::{Findings, Session};
-use crate::error::{Failure, TimingError};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget::FEWEST_ROUNDS;
-use crate::plan::{Budget, loaded};
-use crate::result::{Outcome, Point, Traffic, Walk};
-use crate::warning::{SeenCause, Warning, Warnings};
+use crate::plan::budget;
+use crate::plan::loaded;
+use latency_engine::budget::Budget;
+use latency_engine::budget::FEWEST_ROUNDS;
+use latency_engine::error::Attempt;
+use latency_engine::error::TimingError;
+use latency_engine::memory::RealSchedule;
+use latency_engine::progress::LiveLines;
+use latency_engine::result::{Outcome, Point, Traffic, Walk};
+use latency_engine::session::{Findings, Session};
+use latency_engine::warning::{SeenCause, Warning, Warnings};
 use latency_report::Digits;
 use latency_report::chart::vector;
 
@@ -45,7 +48,7 @@ pub const LOADED: Experiment = Experiment {
     plan: |planning| gathered(&mut |each| loaded::points(planning, each)),
     budget: |options, machine, points| {
         let more = loaded::curves(points) * loaded::most_added(options);
-        Budget::of_loaded(options, machine, points, more)
+        budget::of_loaded(options, machine, points, more)
     },
     measure,
     conclude: |session, findings| {
@@ -63,7 +66,7 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-) -> Result<Findings<'a>, Failure<'a>> {
+) -> Attempt<Findings<'a>> {
     if session.timer.counter().is_none() {
         return Err(TimingError::NeedsCounter { what: "paced generators", instead: "bandwidth" }.into());
     }
@@ -99,13 +102,9 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
 }
 
 /// Measures the limits, then rates up to them, then more rates near the one where latency has doubled.
-fn visits(
-    options: &Options<'_>,
-    session: &mut Session<'_, '_>,
-    schedule: &mut RealSchedule<'_>,
-) -> Result<(), Failure<'static>> {
+fn visits(options: &Options<'_>, session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Attempt {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
-    for index in 0..schedule.len() {
+    for index in 0..schedule.count() {
         if let Some((point, limit)) = limit_at(schedule, index) {
             loaded::levels(options, limit, &mut |rate| add(schedule, &point, rate));
         }
@@ -117,7 +116,7 @@ fn visits(
         return schedule.run(session.progress);
     }
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
-    for index in 0..schedule.len() {
+    for index in 0..schedule.count() {
         if let Some((point, _)) = limit_at(schedule, index) {
             closer(schedule, &point);
         }
@@ -130,14 +129,10 @@ fn visits(
 /// # Errors
 ///
 /// Returns the errors of [`RealSchedule::stay`].
-fn hold(
-    is_quiet: bool,
-    session: &mut Session<'_, '_>,
-    schedule: &mut RealSchedule<'_>,
-) -> Result<(), Failure<'static>> {
+fn hold(is_quiet: bool, session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Attempt {
     // Idle memory is measured as precisely as for a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
-    let mut points = (0..schedule.len()).filter_map(|index| schedule.point(index));
+    let mut points = (0..schedule.count()).filter_map(|index| schedule.point(index));
     let Some(index) = loaded::held(&mut points) else { return Ok(()) };
     session.progress.clear();
     let mut lines = LiveLines::new(!is_quiet);
@@ -150,7 +145,7 @@ fn hold(
     schedule.stay(index, schedule.budget.held, &mut |point, round| {
         let Some(traffic) = point.walk.traffic() else { return };
         // Bytes per nanosecond, which equal GB/s.
-        let rate = round.delivered * bytes_per_line(traffic.kind);
+        let rate = round.delivered * traffic.kind.bytes_per_line();
         lines.add(&|out, now| {
             write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
             write!(out, "{:>13.1}", round.nanoseconds)?;
@@ -172,7 +167,7 @@ fn limit_at(schedule: &mut RealSchedule<'_>, index: usize) -> Option<(Point, f64
     let own = unpaced(&first)?;
     let (mut places, mut rates) = ([0; loaded::COUNTS], [(0, Estimate::from(0.0)); loaded::COUNTS]);
     let mut count = 0;
-    for other in 0..schedule.len() {
+    for other in 0..schedule.count() {
         let Some(point) = schedule.point(other) else { continue };
         let same = (point.initiator, point.target) == (first.initiator, first.target);
         let Some(traffic) = unpaced(&point).filter(|traffic| same && is_alike(traffic, own)) else {
@@ -204,7 +199,7 @@ fn closer(schedule: &mut RealSchedule<'_>, like: &Point) {
     const RATIO: f64 = 2.0;
     let Some(traffic) = unpaced(like) else { return };
     let (mut levels, mut count) = ([LoadLevel::NONE; MOST_LEVELS], 0);
-    for index in 0..schedule.len() {
+    for index in 0..schedule.count() {
         let Some((entry, series)) = schedule.series(index) else { continue };
         let point = entry.point;
         if (point.initiator, point.target) != (like.initiator, like.target) {

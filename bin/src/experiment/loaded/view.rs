@@ -12,8 +12,8 @@ use crate::analysis::load::{LoadLevel, Verdict};
 use crate::analysis::loaded::{Loading, loadings};
 use crate::describe::rates::{GIGA, Gigabytes, Within, headline, percent, plus_minus};
 use crate::describe::{self, Report, ReportParts, method, metrics, trust};
-use crate::result::PageWords;
-use crate::warning::Warning;
+use latency_engine::result::PageWords;
+use latency_engine::warning::Warning;
 use latency_report::chart::vector;
 use latency_report::lists::joined;
 use latency_report::{

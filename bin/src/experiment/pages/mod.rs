@@ -8,18 +8,20 @@ use latency_core::{Bytes, PageSize, Pages, ToReal};
 
 use super::{Experiment, gathered};
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
-use crate::engine::run;
-use crate::engine::session::{Findings, Session, now_ns};
-use crate::engine::spans::walk_spans;
-use crate::error::Failure;
-use crate::machine::Machine;
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget::PLACES;
-use crate::plan::{self, Budget, Optional};
+use crate::plan;
+use crate::plan::budget;
 use crate::plan::{EachPoint, Plan, Planning, sizes};
-use crate::result::extra::KINDS;
-use crate::result::point::{self, REGION};
-use crate::result::{Counter, Outcome, Point};
+use latency_engine::budget::PLACES;
+use latency_engine::budget::{Budget, Optional};
+use latency_engine::error::Attempt;
+use latency_engine::machine::Machine;
+use latency_engine::result::extra::KINDS;
+use latency_engine::result::point::{self, REGION};
+use latency_engine::result::{Counter, Outcome, Point};
+use latency_engine::run;
+use latency_engine::session::{Findings, Session, now_ns};
+use latency_engine::spans::walk_spans;
 use latency_sys::Table;
 
 /// Average time for a point: most working sets are small, and leave more time for those in memory.
@@ -54,7 +56,7 @@ pub const PAGES: Experiment = Experiment {
     plan,
     budget: |options, machine, points| {
         let run_ns = SHARE_NS * points.len().real();
-        let mut budget = Budget::new(options, machine).rewritten(PLACES).within(run_ns, points.len());
+        let mut budget = budget::of_options(options, machine).rewritten(PLACES).within(run_ns, points.len());
         let spans_ns = if budget.share_ns.is_finite() { SPANS_NS } else { SHORT_SPANS_NS };
         budget.after_ns = spans_ns.min(SPANS_SHARE * options.whole_ns());
         budget.after_ns += apart_ns(machine, points, &budget);
@@ -106,17 +108,13 @@ fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<It
     let largest = points.iter().map(|point| point.size).max();
     points.iter().copied().filter(move |point| {
         let is_plain = (point.order, point.stride) == (Order::Random, point.line.bytes());
-        let is_largest = Some(point.size) == largest && plan::has_pages(machine, point);
+        let is_largest = Some(point.size) == largest && machine.has_pages_for(point);
         is_plain && is_largest && Budget::may_tell_apart(machine, point)
     })
 }
 
 /// Measures the largest random walks again, in memory that stays, with grouped chains beside them.
-fn tell_apart<'a>(
-    session: &mut Session<'a, '_>,
-    findings: &mut Findings<'a>,
-    budget: &Budget,
-) -> Result<(), Failure<'a>> {
+fn tell_apart<'a>(session: &mut Session<'a, '_>, findings: &mut Findings<'a>, budget: &Budget) -> Attempt {
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     let points = Table::of(measured.map(|outcome| outcome.point))?;
     let points = Table::of(told_apart(session.machine, &points))?;

@@ -5,16 +5,16 @@ use alloc::vec::Vec;
 use latency_core::{Bytes, Estimate, Pages, ToReal};
 
 use crate::analysis::claims::{Claim, Claims};
-use crate::analysis::tlb::{TlbEnd, TlbLevels, at, cost, of_kind, of_spans};
 use crate::analysis::translation::{HugePagesConclusion, InMemory};
 use crate::describe::method::optional;
 use crate::describe::rates::plus_minus;
 use crate::describe::split::{self, tlb_entries};
 use crate::describe::{Report, columns};
-use crate::machine::Platform;
 use crate::record::members::{HUGE_TRANSLATION, SMALL_TRANSLATION, TLB_LEVELS, TRANSLATION};
-use crate::result::extra::{ENTRY, FEWEST_PAGES, WARM_UP};
-use crate::result::{PageWords, SpanPoint, SpanSeries, core_clock};
+use latency_engine::machine::Platform;
+use latency_engine::result::extra::{ENTRY, FEWEST_PAGES, WARM_UP};
+use latency_engine::result::{PageWords, SpanPoint, SpanSeries, core_clock};
+use latency_engine::spans::tlb::{TlbEnd, TlbLevels, at, cost, of_kind, of_spans};
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::lists::joined;
@@ -344,8 +344,8 @@ pub fn data(document: &mut Shown, spans: &Spans<'_>) {
 mod tests {
     use super::*;
     use crate::analysis::claims::Source;
-    use crate::result::SpanEnd;
     use latency_core::{PageSize, Pages};
+    use latency_engine::result::SpanEnd;
     use std::vec::Vec;
 
     #[test]

@@ -15,8 +15,8 @@ use crate::analysis::translation::{
 use crate::describe::rates::{is_wide, plus_minus};
 use crate::describe::{self, Report, ReportParts, columns, method, point, split, trust};
 use crate::record::members::{LARGEST_PAGES, PAGE_LOCAL, SMALL_PAGES};
-use crate::result::extra::ENTRY;
-use crate::result::{Exclusion, OrderName, Outcome, PageKind, PageWords};
+use latency_engine::result::extra::ENTRY;
+use latency_engine::result::{Exclusion, OrderName, Outcome, PageKind, PageWords};
 use latency_report::chart::vector;
 use latency_report::document::members;
 use latency_report::lists::joined;

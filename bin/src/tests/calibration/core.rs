@@ -6,8 +6,8 @@ use latency_core::clock::Sandwich;
 use latency_core::{Hertz, Ticks};
 
 use super::contention::Chance;
-use crate::engine::stopwatch::core_clock::Arithmetic;
-use crate::result::Counter;
+use latency_engine::result::Counter;
+use latency_engine::stopwatch::core_clock::Arithmetic;
 
 /// Frequency of the counter, in gigahertz, and its step in ticks.
 const TICKS_PER_NS: f64 = 2.6;
@@ -129,9 +129,9 @@ impl Core {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::checks::self_test;
-    use crate::result::Health;
     use latency_core::math;
+    use latency_engine::checks::self_test;
+    use latency_engine::result::Health;
     use std::vec::Vec;
 
     fn core(seed: u64) -> Core {

@@ -11,30 +11,31 @@ use latency_core::{Bytes, CpuId, Interval, NodeId, PageSize, Pages};
 use super::core::Core;
 use super::simulated::Simulated;
 use crate::describe::trust;
-use crate::engine::checks::conditions;
-use crate::engine::checks::conditions::in_core;
-use crate::engine::checks::{find_working_set, self_test, sizing, translation_probe};
-use crate::engine::finish;
-use crate::engine::memory::RealSchedule;
-use crate::engine::memory::second;
-use crate::engine::pieces;
-use crate::engine::prefetch_audit::PairRatios;
-use crate::engine::progress::Progress;
-use crate::engine::session::{Noted, Session};
 use crate::experiment::matrix::{self, MATRIX};
 use crate::experiment::run_experiment;
 use crate::experiment::tests::options;
-use crate::machine::Machine;
 use crate::options::Options;
-use crate::plan::budget::Memory;
-use crate::plan::{self, Budget};
-use crate::result::{
+use crate::plan;
+use latency_core::words::When;
+use latency_engine::budget::Budget;
+use latency_engine::budget::Memory;
+use latency_engine::checks::conditions;
+use latency_engine::checks::conditions::in_core;
+use latency_engine::checks::{find_working_set, self_test, sizing, translation_probe};
+use latency_engine::finish;
+use latency_engine::machine::Machine;
+use latency_engine::memory::RealSchedule;
+use latency_engine::memory::second;
+use latency_engine::pieces;
+use latency_engine::prefetch_audit::PairRatios;
+use latency_engine::progress::Progress;
+use latency_engine::result::{
     Conditions, Evidence, Exclusion, Health, KernelClock, Means, Measurement, OnCpu, Outcome, PageCounts,
     Placed, Point, Timer,
 };
-use crate::result::{Undisturbed, Walk};
-use crate::warning::{Severity, Warnings};
-use latency_core::words::When;
+use latency_engine::result::{Undisturbed, Walk};
+use latency_engine::session::{Noted, Session};
+use latency_engine::warning::{Severity, Warnings};
 
 /// Maximum memory that the prefetch audit walks.
 const AUDITED: Bytes = Bytes(256 << 20);

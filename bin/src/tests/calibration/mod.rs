@@ -18,7 +18,7 @@ use judged::Verdict;
 use machines::{MODELS, Model, Wanted};
 
 use crate::experiment::tests::machine;
-use crate::machine::{Machine, Platform};
+use latency_engine::machine::{Machine, Platform};
 
 /// Seeds of the runs that are used to choose rules, and of those that are reported.
 const TUNING_SEEDS: u64 = 1 << 32;

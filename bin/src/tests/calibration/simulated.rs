@@ -6,13 +6,13 @@ use std::vec::Vec;
 
 use latency_core::Bytes;
 
-use crate::engine::prefetch_audit;
-use crate::engine::prefetch_audit::PairRatios;
-use crate::engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
-use crate::error::Failure;
-use crate::plan::budget::few;
-use crate::result::{Point, Software};
 use crate::tests::calibration::contention::{Chance, Contention};
+use latency_engine::budget::few;
+use latency_engine::error::Attempt;
+use latency_engine::prefetch_audit;
+use latency_engine::prefetch_audit::PairRatios;
+use latency_engine::result::{Point, Software};
+use latency_engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 
 /// Nanoseconds between walks, for reading clocks and for proofs.
 const BETWEEN_NS: f64 = 2e3;
@@ -131,7 +131,7 @@ impl Simulated {
     }
 
     /// Walks the next pair of chains of the audit; returns false once it is complete.
-    pub fn step_audit(&mut self) -> Result<bool, Failure<'static>> {
+    pub fn step_audit(&mut self) -> Attempt<bool> {
         let Some((like, mut pairs)) = self.audit else { return Ok(false) };
         let is_kept = std::mem::replace(&mut self.is_kept, false);
         let goes_on = pairs.step(&like, &mut |point| {
@@ -260,11 +260,11 @@ impl Walkable for Chain<'_> {
         to - from
     }
 
-    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, Failure<'static>> {
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Attempt<Walked> {
         Ok(self.go(hops, until_ns, 1.0))
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, Failure<'static>> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let (made, spent_ns) = self.go(hops, until_ns, 1.0);
         let nanoseconds = spent_ns / made as f64;
         let core_gigahertz = 3.0 + 0.005 * self.machine.chance.normal();
@@ -272,7 +272,7 @@ impl Walkable for Chain<'_> {
         Ok(Batch { nanoseconds, core_gigahertz, preempted, hops: made, ..Batch::NONE })
     }
 
-    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, Failure<'static>> {
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Attempt<Option<Walked>> {
         Ok(Some(self.go(hops, until_ns, RUSH)))
     }
 
@@ -298,13 +298,7 @@ impl Walkable for Chain<'_> {
 }
 
 impl Place for Simulated {
-    fn with_chain(
-        &mut self,
-        index: usize,
-        point: &Point,
-        _: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), Failure<'static>> {
+    fn with_chain(&mut self, index: usize, point: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         let again = self.last.replace(index) == Some(index);
         let loads = self.chains.get(&index).copied().filter(|_| self.is_kept);
         if loads.is_none() {
@@ -331,7 +325,7 @@ impl Place for Simulated {
         walked
     }
 
-    fn between_rounds(&mut self) -> Result<(), Failure<'static>> {
+    fn between_rounds(&mut self) -> Attempt {
         self.step_audit().map(drop)
     }
 
@@ -339,7 +333,7 @@ impl Place for Simulated {
         self.now_ns
     }
 
-    fn pause(&mut self, until_ns: f64) -> Result<(), Failure<'static>> {
+    fn pause(&mut self, until_ns: f64) -> Attempt {
         self.last = None;
         self.now_ns = self.now_ns.max(until_ns);
         Ok(())

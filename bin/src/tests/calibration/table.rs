@@ -8,7 +8,7 @@ use std::vec::Vec;
 
 use super::judged::Verdict;
 use super::machines::{Model, Wanted};
-use crate::result::Undisturbed;
+use latency_engine::result::Undisturbed;
 
 /// Deviation from the truth, as a fraction, beyond which a value is off.
 const OFF: f64 = 0.03;

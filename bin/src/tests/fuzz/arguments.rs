@@ -128,7 +128,7 @@ fn command_lines() {
 }
 
 /// Checks that a plan has finite and few points, or is refused with a message.
-pub fn planned(options: &Options<'_>, machine: &crate::machine::Machine) -> TestCaseResult {
+pub fn planned(options: &Options<'_>, machine: &latency_engine::machine::Machine) -> TestCaseResult {
     match planned_with(machine, options) {
         Ok((points, budget, _)) => {
             prop_assert!(points.len() <= 1 << 16, "{} points", points.len());

@@ -17,8 +17,8 @@ use super::arguments::planned;
 use super::driver::{check, steers};
 use super::mutation::{applied, damaged, mutations};
 use crate::experiment::tests::{fixture, options, surveyed};
-use crate::result::conditions::{CpuTime, ran_and_waited};
-use crate::result::placed::{numa_maps_line, smaps_opens, smaps_transparent_huge};
+use latency_engine::result::conditions::{CpuTime, ran_and_waited};
+use latency_engine::result::placed::{numa_maps_line, smaps_opens, smaps_transparent_huge};
 
 /// The files of a machine, with arbitrary bytes.
 #[derive(Clone)]

@@ -28,31 +28,33 @@ use super::numbers::{self, Beside, CORE_GIGAHERTZ, Cores, Load, ROUNDS, Way};
 use super::scene::{Scene, Trouble};
 use super::seen::{Seen, Tree};
 use crate::analysis::curve::Analysis;
-use crate::analysis::traffic::bytes_per_line;
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::commands::report::{self as whole_report, Plans, Whole};
 use crate::describe::output;
 use crate::describe::{CommandRun, Report};
-use crate::error::{Failure, PlacementError};
+use crate::error::Failure;
 use crate::experiment::curve::passes;
 use crate::experiment::run_experiment::{self, Planned};
 use crate::experiment::{Experiment, dry_run};
-use crate::machine::processor::Extensions;
-use crate::machine::{CoreKind, Platform, Processor, detect as survey};
-use crate::machine::{Instead, Machine, Sizing};
 use crate::options::{self, Options};
-use crate::plan::{Budget, Planning, duration, own_cores};
-use crate::result::conditions::ErrorCounts;
-use crate::result::distribution::PERCENTAGES;
-use crate::result::point::REGION;
-use crate::result::{
+use crate::plan::budget;
+use crate::plan::{Planning, duration, own_cores};
+use latency_engine::budget::Budget;
+use latency_engine::error::PlacementError;
+use latency_engine::machine::processor::Extensions;
+use latency_engine::machine::{CoreKind, Platform, Processor, detect as survey};
+use latency_engine::machine::{Instead, Machine, Sizing};
+use latency_engine::result::conditions::ErrorCounts;
+use latency_engine::result::distribution::PERCENTAGES;
+use latency_engine::result::point::REGION;
+use latency_engine::result::{
     Audit, Conditions, Counter, Counters, Distribution, Evidence, Exclusion, Extra, HardwareErrors, Health,
     Interruptions, KernelClock, Means, Measurement, OnCpu, Outcome, PageCounts, PairedRounds, Placed,
     PlacedField, Point, Reach, Repeat, RoundSeries, Sample, Software, SpanPoint, SpanSeries, Split, Strided,
     Timer, Traffic, Undisturbed, Walk, WarmUp,
 };
-use crate::warning::{Clipped, NoCounters, SeenCause, ShortText, TimeLimit, Warning, Warnings};
-use crate::words::speak;
+use latency_engine::tests::words::speak;
+use latency_engine::warning::{Clipped, NoCounters, SeenCause, ShortText, TimeLimit, Warning, Warnings};
 use latency_report::{FORMATS, Format, Shown, ShownPart, ShownTable, Terminal};
 use latency_sys::arguments::Arguments;
 use latency_sys::{Errno, Table};
@@ -356,8 +358,8 @@ fn made_up(
     }
     run.warn(&mut warnings);
     crate::experiment::loaded::check(&mut warnings, &outcomes);
-    crate::engine::finish::warn_of_core_clock(&mut warnings, &timer, &outcomes);
-    crate::engine::finish::warn_of_side_caches(machine, &mut warnings, &outcomes);
+    latency_engine::finish::warn_of_core_clock(&mut warnings, &timer, &outcomes);
+    latency_engine::finish::warn_of_side_caches(machine, &mut warnings, &outcomes);
     if options.experiment.descriptor.name == "matrix" {
         crate::experiment::matrix::check(machine, &outcomes, &mut warnings);
     }
@@ -367,10 +369,10 @@ fn made_up(
         warnings.push(Warning::TranslationNotSeparated { from, to, size, ratio: 0.88 });
     }
     if run.has(Trouble::SlowedCore) {
-        crate::engine::checks::self_test::warn(machine, &run.health(), &outcomes, &mut warnings);
+        latency_engine::checks::self_test::warn(machine, &run.health(), &outcomes, &mut warnings);
     }
     let platform = machine.processor.platform;
-    warnings.explain(crate::engine::checks::conditions::cause(conditions.as_ref(), platform));
+    warnings.explain(latency_engine::checks::conditions::cause(conditions.as_ref(), platform));
     let mut extra = run.extra(experiment.descriptor.name);
     let mut spans = Vec::new();
     if matches!(experiment.descriptor.name, "curve" | "pages") {
@@ -413,7 +415,7 @@ fn made_up(
         residency: &residency,
         analysis: analysis.as_ref(),
         extra: &extra,
-        regions: crate::plan::regions::have_several_initiators(&points)
+        regions: latency_engine::regions::have_several_initiators(&points)
             .then(|| (experiment.budget)(options, machine, &points).memory),
         arguments,
         partial,
@@ -841,7 +843,7 @@ impl Run<'_> {
                 let bytes = traffic.footprint.0 / u64::from(traffic.generators);
                 let Traffic { kind, generators: count, .. } = traffic;
                 let cores = Cores { kind: kind.name, count, bytes, distance: load.distance };
-                bytes_per_line(kind) * 1e9 / numbers::bandwidth(&cores)
+                kind.bytes_per_line() * 1e9 / numbers::bandwidth(&cores)
             }
             (_, Some(beside)) => numbers::throughput(&load, &beside),
             (_, None) => lines::ns(point).unwrap_or_else(|| numbers::latency(&load)),
@@ -911,7 +913,7 @@ impl Run<'_> {
                 uncore_gigahertz: self.uncore_gigahertz(point),
                 delivered: beside.map(|traffic| {
                     let rate = if self.has(Trouble::Starved) { 0.0 } else { loads::delivered(&traffic) };
-                    let lines_per_ns = odd * rate / bytes_per_line(traffic.kind) / 1e9;
+                    let lines_per_ns = odd * rate / traffic.kind.bytes_per_line() / 1e9;
                     self.summary(numbers::rounds(lines_per_ns, spread / 4.0, seed + 55))
                 }),
                 maximum_ns: nanoseconds.maximum * 1.012,
@@ -942,7 +944,7 @@ impl Run<'_> {
 
     /// Returns memory and translation of a walk in memory that tells them apart: four fifths of the latency are memory.
     fn split(&self, point: &Point, typical: &Summary) -> Option<Split> {
-        let budget = Budget::of_pairs(self.options, self.machine, core::slice::from_ref(point));
+        let budget = budget::of_pairs(self.options, self.machine, core::slice::from_ref(point));
         let is_split = budget.chain(point).is_ok_and(|chain| chain.is_split());
         let tells = match self.options.experiment.descriptor.name {
             "matrix" | "pages" => Budget::may_tell_apart(self.machine, point),

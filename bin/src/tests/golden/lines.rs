@@ -5,7 +5,7 @@ use latency_core::cores::{Method, State, Walk as Access, lines::OfLine};
 use latency_core::topology::Shared;
 
 use super::numbers;
-use crate::result::{ClockOffset, LineLevel, Owned, PerLine, PingPong, Point, Walk};
+use latency_engine::result::{ClockOffset, LineLevel, Owned, PerLine, PingPong, Point, Walk};
 
 /// Nanoseconds of one transfer by class, nearest first.
 const WAYS: [f64; Shared::ALL.len()] = [6.2, 24.5, 48.0, 55.0, 81.0, 134.0];

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::numbers::{self, Cores};
 use crate::options::Options;
 use crate::plan::loaded::{CLOSER, levels};
-use crate::result::{Point, Traffic, Walk};
+use latency_engine::result::{Point, Traffic, Walk};
 
 /// Extra latency of a chain at half of the memory's bandwidth and at all of it, relative to the idle latency.
 const HALF_FULL: f64 = 0.11;

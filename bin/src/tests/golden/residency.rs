@@ -3,9 +3,9 @@
 use std::vec::Vec;
 
 use super::scene::{Scene, Trouble};
-use crate::machine::Machine;
-use crate::result::{Point, Residence, SecondLook};
 use latency_core::{Estimate, Interval};
+use latency_engine::machine::Machine;
+use latency_engine::result::{Point, Residence, SecondLook};
 
 /// Bytes per nanosecond that others insert.
 const RATE: f64 = 20.0;

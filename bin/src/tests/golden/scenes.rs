@@ -7,12 +7,12 @@ use std::vec::Vec;
 
 use super::findings;
 use super::scene::{Scene, Trouble};
-use crate::words::{AARCH64, X86_64};
 use Trouble::{
     BusyCpu, Dimms, Disturbed, Early, Edac, Emulated, Excluded, FewRounds, FirstTouch, HostileNames,
     Imprecise, Interrupted, KernelClock, Known, ManyWarnings, Moved, Neighbours, NoCoreClock, NoCounters,
     SlowIdle, SlowedCore, SmallTlb, Threads, Unverified, Virtual, Wide,
 };
+use latency_engine::tests::words::{AARCH64, X86_64};
 use latency_report::Audience;
 
 const ONE: &str = "one-node";

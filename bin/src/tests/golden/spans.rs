@@ -3,10 +3,10 @@
 use std::vec::Vec;
 
 use super::scene::{Scene, Trouble};
-use crate::machine::Machine;
-use crate::result::extra::KINDS;
-use crate::result::{SpanEnd, SpanPoint, SpanSeries};
 use latency_core::{Bytes, Interval, Pages};
+use latency_engine::machine::Machine;
+use latency_engine::result::extra::KINDS;
+use latency_engine::result::{SpanEnd, SpanPoint, SpanSeries};
 use latency_sys::Errno;
 
 /// Nanoseconds of a load without a TLB miss.
