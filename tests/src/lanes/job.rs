@@ -43,8 +43,9 @@ const SUITE: &str = "suite";
 /// A part of the suite: the beginning of a path, the number of CPUs in use, and true if each test is a separate job.
 struct Part(&'static str, usize, bool);
 
-/// Tests that are long, or use more than one CPU, in the order in which they start.
-const PARTS: [Part; 21] = [
+/// Tests that are long, or use more than one CPU, in the order in which they start: first those of two CPUs, beside which
+/// there is room for one other job, and at the end those that run alone.
+const PARTS: [Part; 23] = [
     // Guests with two virtual CPUs that have to run at the same time: no other job runs beside them.
     Part("lab_load::", ALONE, true),
     Part("lab_pairs::", ALONE, true),
@@ -67,9 +68,11 @@ const PARTS: [Part; 21] = [
     Part("hostile::", 1, true),
     Part("cachegrind::", 1, true),
     Part("signals::", 1, true),
-    Part("cli::", 1, false),
-    Part("hierarchy", 1, false),
+    Part("cli::usage", 1, false),
     Part("dist::", 1, false),
+    Part("hierarchy", 1, false),
+    Part("schema", 1, false),
+    Part("cli::", 1, false),
     Part("", 1, false),
 ];
 
@@ -108,7 +111,7 @@ impl Program {
 ///
 /// If a program cannot be run, or a row of [`MOVED`] has no test.
 pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
-    let mut jobs = BTreeMap::<(usize, String, String), Job>::new();
+    let mut jobs = BTreeMap::<(usize, usize, String, String), Job>::new();
     let (mut left, mut unused) = (0, MOVED.iter().map(|row| row.tests).collect::<Vec<_>>());
     for program in programs {
         for test in program.tests()? {
@@ -127,8 +130,13 @@ pub fn jobs(programs: &[Program], only: &str) -> io::Result<(Vec<Job>, usize)> {
             let Part(_, cpus, alone) = PARTS[part.unwrap_or(PARTS.len() - 1)];
             let module = test.rsplit_once("::").map_or("", |(module, _)| module);
             let name = if alone { test.as_str() } else { module };
-            // The tests of the packages come first: the kernels of the guests are fetched meanwhile.
-            let key = (part.map_or(0, |part| part + 1), program.name.clone(), name.to_owned());
+            let turn = match cpus {
+                1 => 1,
+                ALONE => 2,
+                _ => 0,
+            };
+            // The tests of the packages come before guests, whose kernels are fetched meanwhile.
+            let key = (turn, part.map_or(0, |part| part + 1), program.name.clone(), name.to_owned());
             let job = jobs.entry(key).or_insert_with(|| Job {
                 program: program.clone(),
                 name: name.into(),

@@ -19,7 +19,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Runs all jobs, and calls `ended` with each job, its duration and its outcome.
+/// Runs all jobs, and calls `ended` with each job, its duration and its outcome. Whenever CPUs are free, it starts the first
+/// job that does not need more of them.
 ///
 /// # Errors
 ///
@@ -40,8 +41,9 @@ pub fn run(
     let (send, receive) = channel();
     thread::scope(|scope| {
         loop {
-            while waiting.first().is_some_and(|job| job.cpus <= free) {
-                let job = waiting.remove(0);
+            // A job that has to wait for more CPUs leaves those that are free to a later one.
+            while let Some(next) = waiting.iter().position(|job| job.cpus <= free) {
+                let job = waiting.remove(next);
                 free -= job.cpus;
                 let (send, log) = (send.clone(), logs.join(job.file_name()));
                 scope.spawn(move || {
@@ -66,17 +68,31 @@ mod tests {
     use super::*;
     use std::env;
 
+    /// Returns the names of jobs on two CPUs, in the order in which they end.
+    fn ended(test: &str, jobs: &[(&str, usize)]) -> Vec<String> {
+        let logs = env::temp_dir().join(format!("jobs-{test}-{}", std::process::id()));
+        let program = Program { name: "true".into(), path: "/bin/true".into(), directory: "/".into() };
+        let jobs = jobs.iter().map(|(name, cpus)| Job {
+            name: (*name).into(),
+            cpus: *cpus,
+            program: program.clone(),
+            tests: Vec::new(),
+        });
+        let mut names = Vec::new();
+        let ran = run(jobs.collect(), 2, &logs, |job, _, _| names.push(job.name.clone()));
+        fs::remove_dir_all(&logs).expect("a directory of logs");
+        ran.expect("a program that exists");
+        names
+    }
+
     #[test]
     fn a_job_that_asks_for_more_cpus_than_there_are_runs_too() {
-        let logs = env::temp_dir().join(format!("jobs-{}", std::process::id()));
-        let program = Program { name: "true".into(), path: "/bin/true".into(), directory: "/".into() };
-        let job =
-            |name: &str, cpus| Job { name: name.into(), cpus, program: program.clone(), tests: Vec::new() };
-        let mut ran = Vec::new();
-        let ended =
-            run(vec![job("a", usize::MAX), job("b", 1)], 2, &logs, |job, _, _| ran.push(job.name.clone()));
-        fs::remove_dir_all(&logs).expect("a directory of logs");
-        ended.expect("a program that exists");
-        assert_eq!(ran, ["a", "b"]);
+        assert_eq!(ended("more", &[("a", usize::MAX), ("b", 1)]), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_job_that_fits_does_not_wait_for_one_that_needs_all_cpus() {
+        let names = ended("fits", &[("a", 1), ("all", 2), ("b", 1), ("c", 1)]);
+        assert_eq!(names.last().map(String::as_str), Some("all"), "{names:?}");
     }
 }
