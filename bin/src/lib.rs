@@ -83,13 +83,14 @@ use commands::report::{self as whole_report, Plans, REPORT, Sections, Whole};
 use describe::{CommandRun, output};
 use error::{Failure, Unreliable};
 use experiment::dry_run;
-use experiment::run_experiment::{self, Effort, ExperimentRun, Planned};
+use experiment::run_experiment::{self, Effort, ExperimentRun};
 use latency_engine::machine::{Machine, detect, idle};
 use latency_engine::progress::Progress;
 use latency_engine::session::Findings;
 use latency_engine::warning::Warnings;
 use options::{Descriptor, FlagId, FlagSet, Help, Options, Output, UsageError};
 use outputs::Outputs;
+use plan::Plan;
 use plan::duration::{self, Range};
 
 /// The options of experiments that choose among CPUs. These experiments need to know which caches and cores the CPUs
@@ -282,7 +283,7 @@ fn perform<'o>(
     outputs.open()?;
     let planned = run_experiment::planned(options, machine, experiment)?;
     if options.dry_run {
-        let Planned { points, budget, .. } = &planned;
+        let Plan { points, budget, .. } = &planned;
         let takes = duration::expected(options, machine, points, budget);
         let run = command_run(options, arguments, begun);
         let shown = Shown::of(|document| dry_run::present(document, &run, points, budget, takes));
@@ -313,7 +314,7 @@ fn measured<'o>(
     options: &'o Options<'o>,
     arguments: Arguments,
     machine: &'o Machine,
-    planned: Planned,
+    planned: Plan,
     (started, begun_ns): (u64, u64),
     warnings: &mut Warnings,
     messages: &mut Messages,

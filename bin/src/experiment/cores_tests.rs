@@ -9,7 +9,7 @@ use latency_core::cores::State;
 use latency_core::topology::Shared;
 
 use super::tests::{machine, options, planned};
-use crate::plan::budget::{WINDOW_NS, budget_ns};
+use crate::plan::budget::WINDOW_NS;
 use crate::plan::duration;
 use latency_core::{PageSize, Pages, Worded};
 use latency_engine::budget::FEWEST_ROUNDS;
@@ -140,8 +140,8 @@ fn a_short_budget_takes_rounds_first_and_then_pairs() {
         // The minimum number of windows fits into the budget.
         assert!(budget.fewest >= FEWEST_ROUNDS && budget.rounds == budget.fewest, "{line}");
         let least_ns = (points.len() * budget.fewest) as f64 * WINDOW_NS;
-        assert!(least_ns <= budget_ns(&options(line)), "{line}: {least_ns}");
-        assert!(budget.spread_ns <= budget_ns(&options(line)), "{line}");
+        assert!(least_ns <= options(line).visits_ns(), "{line}: {least_ns}");
+        assert!(budget.spread_ns <= options(line).visits_ns(), "{line}");
     }
     // Named pairs are all measured, or the run is refused.
     assert!(planned(&many, "cores --budget=0.01 --pairs=0:1,0:2,0:3,0:4,0:5").is_err());

@@ -8,8 +8,8 @@ use latency_core::chain::Order;
 use latency_core::traffic::View;
 use latency_core::{Estimate, NodeId, NodeSet};
 
+use super::Experiment;
 use super::own_cores::{self, UNLIKE_CORES};
-use super::{Experiment, gathered};
 use crate::analysis::matrix::{
     self, Class, ClassMeans, DistanceGroup, MatrixConclusion, Pair, compared, conclude,
 };
@@ -21,7 +21,7 @@ use crate::describe::{
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget;
 use crate::plan::own_cores as planned_cores;
-use crate::plan::{self, Plan, Planning, Scope};
+use crate::plan::{self, Scope};
 use crate::record::row::SINGLE_CORE;
 use latency_engine::error::PlacementError;
 use latency_engine::machine::Machine;
@@ -37,7 +37,6 @@ use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Field, Level, Mark, Matrix, Part, Picture, Role, Scale, Series,
     Shown, Unit,
 };
-use latency_sys::Table;
 
 /// The experiment that runs if none is named.
 pub const MATRIX: Experiment = Experiment {
@@ -69,13 +68,9 @@ pub const MATRIX: Experiment = Experiment {
     },
     plan: |planning| {
         let scope = Scope::resolve(planning)?;
-        let mut points = Vec::new();
-        plan::matrix(planning, &scope, &mut |point| points.push(point))?;
-        own_cores::add(planning.options, planning.machine, &mut points);
-        if points.is_empty() {
-            return Err(PlacementError::NothingToMeasure.into());
-        }
-        Ok(Table::of(points.into_iter())?)
+        let mut points = plan::matrix(planning, &scope)?;
+        planned_cores::add(planning.options, planning.machine, &mut points);
+        Ok(points)
     },
     budget: budget::of_matrix,
     measure: |_, session, points, budget| {
@@ -94,11 +89,6 @@ pub const MATRIX: Experiment = Experiment {
 /// Warns about firmware claims that differ from the measurements.
 pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
     matrix::check_firmware(machine.topology.nodes(), &compared(outcomes, &machine.topology), warnings);
-}
-
-/// Plans a point for every pair of a scope.
-pub(super) fn planned<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> Plan<'a> {
-    gathered(&mut |each| plan::matrix(planning, scope, each))
 }
 
 fields! {

@@ -41,27 +41,22 @@ mod page_size_tests;
 #[cfg(test)]
 pub mod tests;
 
-use alloc::vec::Vec;
-
 use crate::analysis::curve::Analysis;
 use crate::describe::{Report, ReportParts};
-use crate::error::Failure;
 use crate::options::{Descriptor, Options};
-use crate::plan::{EachPoint, Plan, Planning};
+use crate::plan::{PlannedPoints, Planning};
 use latency_engine::budget::Budget;
 use latency_engine::error::Attempt;
-use latency_engine::error::PlacementError;
 use latency_engine::machine::Machine;
 use latency_engine::result::Point;
 use latency_engine::session::{Findings, Session};
-use latency_sys::Table;
 
 /// An experiment.
 pub struct Experiment {
     /// Its part of the command line.
     pub descriptor: Descriptor,
     /// Makes points from the options and the machine. Without points, only the clock is timed.
-    pub plan: for<'a> fn(&mut Planning<'_, 'a>) -> Plan<'a>,
+    pub plan: for<'a> fn(&mut Planning<'_, 'a>) -> PlannedPoints<'a>,
     /// The number and the length of visits to the points.
     pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
     /// Measures the points, and returns the findings.
@@ -84,17 +79,3 @@ impl Experiment {
 /// A function that measures points.
 pub type Measure =
     for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Attempt<Findings<'a>>;
-
-/// Collects every point that `give` passes on.
-///
-/// # Errors
-///
-/// An error of `give`; [`PlacementError::NothingToMeasure`] without a point.
-fn gathered<'a>(give: &mut dyn FnMut(EachPoint<'_>) -> Result<(), Failure<'a>>) -> Plan<'a> {
-    let mut points = Vec::new();
-    give(&mut |point| points.push(point))?;
-    match points.is_empty() {
-        true => Err(PlacementError::NothingToMeasure.into()),
-        false => Ok(Table::of(points.into_iter())?),
-    }
-}

@@ -9,18 +9,18 @@ use crate::analysis::orders::{self, OrdersConclusion};
 use crate::describe::{self, Report, ReportParts, columns, method, point};
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget;
-use crate::plan::{Plan, Planning, sizes};
+use crate::plan::{PlannedPoints, Planning, sizes};
 use crate::record::members::{BACKWARD, RANDOM, SEQUENTIAL};
 use latency_core::{Bytes, Estimate, Side};
 use latency_engine::budget::{Budget, Pass};
 use latency_engine::budget::{FEWEST_ROUNDS, PLACES};
 use latency_engine::memory::chains::Alongside;
-use latency_engine::result::{Outcome, Strided};
+use latency_engine::result::{Outcome, Point, Strided};
 use latency_engine::run;
 use latency_engine::stopwatch::Loads;
+use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::{Digits, Level, Role, Shown};
-use latency_sys::Table;
 
 /// Default working set: far larger than most caches, and written within a tenth of a second.
 const SIZE: Bytes = Bytes(256 << 20);
@@ -65,18 +65,15 @@ pub const ORDER: Experiment = Experiment {
     present,
 };
 
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let Planning { options, machine, .. } = *planning;
     let mut like = sizes::base_point(planning)?;
     // The working set becomes larger only if a cache was observed to serve it.
     if options.size.is_none() && machine.sizing.is_none_or(|sizing| sizing.size == sizing.first) {
         like.size = like.size.min(SIZE);
     }
-    let mut points = Table::filled(ORDERS.len(), like)?;
-    for (slot, order) in points.iter_mut().zip(ORDERS) {
-        slot.order = order;
-        latency_engine::result::point::chain(slot)?;
-    }
+    let points = vector(ORDERS.into_iter().map(|order| Point { order, ..like }));
+    points.iter().try_for_each(|point| latency_engine::result::point::chain(point).map(drop))?;
     Ok(points)
 }
 

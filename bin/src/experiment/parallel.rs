@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use latency_core::kernel::lanes::PARALLEL as KERNELS;
 use latency_core::{Bytes, ToReal, Worded};
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::claims::Claims;
 use crate::analysis::lanes::{Limit, Saturation, WorkingSet, misses_in_flight, place, regions};
 use crate::analysis::reference::quantity;
@@ -31,7 +31,7 @@ pub const PARALLEL: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| gathered(&mut |each| plan::lanes::parallel(planning, each)),
+    plan: plan::lanes::parallel,
     budget: budget::of_lanes,
     measure: |_, session, points, budget| run::measure(session, points, budget),
     conclude: |_, _| None,

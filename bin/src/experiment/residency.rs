@@ -7,7 +7,7 @@ use latency_core::chain::Order;
 use latency_core::host::Ways;
 use latency_core::{Bytes, Estimate, ToReal};
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::residency::{
     HalfLife, Residency, all, hidden, holds_what_is_allowed, insertions, left_by_a_look, most_held, sets,
 };
@@ -16,7 +16,7 @@ use crate::describe::rates::{GIGA, headline, in_parentheses};
 use crate::describe::{Report, ReportParts, columns, method, point};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget;
-use crate::plan::{Plan, Planning, sizes};
+use crate::plan::{PlannedPoints, Planning, sizes};
 use latency_engine::budget::PLACES;
 use latency_engine::memory::chains::Alongside;
 use latency_engine::result::{Point, Residence};
@@ -81,27 +81,20 @@ pub const RESIDENCY: Experiment = Experiment {
     present,
 };
 
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let Planning { options, machine, .. } = *planning;
     let like = sizes::base_point(planning)?;
     // What a chase alone can hold is not the size of the cache.
     let cache = machine.largest_cache();
     // Little memory leaves the smaller sets.
     let most = machine.most(&like, core::slice::from_ref(&like));
-    gathered(&mut |each| {
-        let point = |size| Point { order: Order::Random, size, ..like };
-        if options.size.is_some() {
-            each(point(like.size));
-            return Ok(());
-        }
-        for part in PARTS {
-            let size = machine.page.whole(Bytes(cache.0 / part));
-            if size >= machine.beyond_private() && size <= most || part == 1 {
-                each(point(size.min(most)));
-            }
-        }
-        Ok(())
-    })
+    let point = |size| Point { order: Order::Random, size, ..like };
+    if options.size.is_some() {
+        return Ok(vec![point(like.size)]);
+    }
+    let size = |part: &u64| machine.page.whole(Bytes(cache.0 / part));
+    let fits = |part: &u64| (machine.beyond_private()..=most).contains(&size(part)) || *part == 1;
+    Ok(vector(PARTS.iter().filter(|part| fits(part)).map(|part| point(size(part).min(most)))))
 }
 
 fields! {

@@ -9,7 +9,7 @@ use crate::analysis::curve::Analysis;
 use crate::describe::Report;
 use crate::error::Failure;
 use crate::options::{FlagId, Options};
-use crate::plan::{self, Planning, duration};
+use crate::plan::{self, Plan, Planning, duration};
 use latency_engine::budget::Budget;
 use latency_engine::budget::Memory;
 use latency_engine::checks::conditions::{self, Watch};
@@ -23,21 +23,10 @@ use latency_engine::prefetch_audit::UnderWay;
 use latency_engine::progress::Progress;
 use latency_engine::regions;
 use latency_engine::repeat;
-use latency_engine::result::{Conditions, Counter, Exclusion, Health, Outcome, Point, Timer};
+use latency_engine::result::{Conditions, Counter, Exclusion, Health, Outcome, Timer};
 use latency_engine::session::{Deadline, Findings, Session, now_ns, requested};
 use latency_engine::warning::{TimeLimit, Warning, Warnings};
-use latency_sys::Table;
 use latency_sys::arguments::Arguments;
-
-/// A plan: points and budget, with the warnings of both.
-pub struct Planned {
-    /// The points.
-    pub points: Table<Point>,
-    /// The number and the length of the visits to the points.
-    pub budget: Budget,
-    /// The warnings about points and budget.
-    pub warnings: Warnings,
-}
 
 /// Maximum share of the time for a run that the search for the working set has, and nanoseconds that suffice on an idle
 /// machine. If neither does, the usual working set is measured.
@@ -126,12 +115,12 @@ pub fn planned<'a>(
     options: &'a Options<'a>,
     machine: &'a Machine,
     experiment: &Experiment,
-) -> Result<Planned, Failure<'a>> {
+) -> Result<Plan, Failure<'a>> {
     let mut warnings = Warnings::new();
     let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings })?;
     let mut budget = (experiment.budget)(options, machine, &points);
     duration::fit_visits(options, machine, &points, &mut budget)?;
-    Ok(Planned { points, budget, warnings })
+    Ok(Plan { points, budget, warnings })
 }
 
 /// Returns whether loads or messages are timed one at a time, each between its own stamps.
@@ -151,7 +140,7 @@ pub fn run_experiment<'a>(
     warnings: &mut Warnings,
     progress: &mut Progress,
     experiment: &Experiment,
-    planned: Planned,
+    planned: Plan,
     effort: Effort,
 ) -> Result<ExperimentRun<'a>, Failure<'a>> {
     let timer = latency_engine::sealed(|| timer(options, machine, warnings, &planned))?;
@@ -207,7 +196,7 @@ fn measured<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
     experiment: &Experiment,
-    mut planned: Planned,
+    mut planned: Plan,
     effort: Effort,
 ) -> Result<(ExperimentRun<'a>, Budget), Failure<'a>> {
     let mut health = Health::default();
@@ -220,7 +209,7 @@ fn measured<'a>(
         session.machine = machine;
         planned = self::planned(options, machine, experiment)?;
     }
-    let Planned { points, budget, warnings } = &mut planned;
+    let Plan { points, budget, warnings } = &mut planned;
     warnings.iter().for_each(|warning| session.warnings.push(*warning));
     let machine = session.machine;
     placement::check_nodes(&machine.topology, points)?;
@@ -267,7 +256,7 @@ fn timer(
     options: &Options<'_>,
     machine: &Machine,
     warnings: &mut Warnings,
-    planned: &Planned,
+    planned: &Plan,
 ) -> Attempt<Timer> {
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
@@ -281,7 +270,7 @@ fn timer(
 fn search<'a>(
     options: &'a Options<'a>,
     session: &mut Session<'a, '_>,
-    planned: &Planned,
+    planned: &Plan,
     effort: Effort,
 ) -> Attempt<Option<&'a Machine>> {
     if session.machine.sizing.is_some() {

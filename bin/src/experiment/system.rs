@@ -24,7 +24,6 @@ use latency_report::chart::vector;
 use latency_report::document::{fields, members};
 use latency_report::lists::joined;
 use latency_report::{Level, Part, Role, Shown};
-use latency_sys::Table;
 
 /// The experiment without a measurement.
 pub const SYSTEM: Experiment = Experiment {
@@ -37,7 +36,7 @@ pub const SYSTEM: Experiment = Experiment {
         tests: false,
         ..Descriptor::OF_VALUES
     },
-    plan: |_| Ok(Table::new(0)?),
+    plan: |_| Ok(Vec::new()),
     budget: |options, machine, _| budget::of_options(options, machine),
     measure: |_, session, _, _| {
         let Machine { processor, host, .. } = session.machine;

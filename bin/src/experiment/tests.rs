@@ -16,8 +16,9 @@ use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, NodeSet, PageSize};
 
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::error::Failure;
-use crate::experiment::run_experiment::{self, Planned};
+use crate::experiment::run_experiment;
 use crate::options::{self, FlagSet, Options};
+use crate::plan::Plan;
 use crate::plan::{Planning, Scope, duration, matrix, working_set};
 use latency_engine::budget::Budget;
 use latency_engine::machine::detect::{dimms, line, sharing};
@@ -132,10 +133,9 @@ pub(crate) fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8
     let refused = |failure: Failure<'_>| (failure.to_string(), failure.exit_code());
     let mut planning = Planning { options: &options, machine, warnings: &mut warnings };
     let scope = Scope::resolve(&mut planning).map_err(refused)?;
-    matrix(&mut planning, &scope, &mut |point| {
+    for point in matrix(&mut planning, &scope).map_err(refused)? {
         pairs.push(format!("{}>{}@{}", point.initiator, point.target, point.cpu));
-    })
-    .map_err(refused)?;
+    }
     assert_eq!(pairs.len(), scope.initiators.len() * scope.targets.len());
     Ok(pairs.join(" "))
 }
@@ -146,7 +146,7 @@ pub(crate) fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let mut warnings = Warnings::EMPTY;
     let mut planning = Planning { options: &options, machine, warnings: &mut warnings };
     let scope = Scope::resolve(&mut planning).unwrap();
-    matrix(&mut planning, &scope, &mut |_| {}).unwrap();
+    matrix(&mut planning, &scope).unwrap();
     warnings.iter().map(Warning::code).collect()
 }
 
@@ -271,7 +271,7 @@ pub(crate) fn planned(machine: &Machine, line: &str) -> PlannedPoints {
 pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> PlannedPoints {
     let experiment = EXPERIMENTS[options.experiment.index];
     let planned = run_experiment::planned(options, machine, experiment);
-    let Planned { points, budget, warnings } = planned.map_err(|failure| failure.to_string())?;
+    let Plan { points, budget, warnings } = planned.map_err(|failure| failure.to_string())?;
     Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
 }
 

@@ -6,13 +6,13 @@ use alloc::vec::Vec;
 use latency_core::kernel::{Encoding, INDEX_CHECKED, VARIANTS, Variant};
 use latency_core::{Bytes, LINE, Side, ToReal};
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::translation::Worth;
 use crate::analysis::variants::{self, CycleDifference, VariantGrid, VariantsConclusion};
 use crate::describe::{self, Report, ReportParts, columns, method, point, trust};
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan::budget;
-use crate::plan::{self, Plan, Planning, sizes};
+use crate::plan::{self, PlannedPoints, Planning, sizes};
 use latency_engine::budget::PLACES;
 use latency_engine::budget::{Budget, Optional};
 use latency_engine::result::{Exclusion, PageWords, Point};
@@ -54,7 +54,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
 };
 
 /// Plans every variant at every size, in the order of variants and then of sizes.
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let Planning { options, machine, .. } = *planning;
     let like = sizes::base_point(planning)?;
     let half = |cache: Bytes| machine.page.whole(Bytes(cache.0 / 2)).max(machine.page.bytes());
@@ -67,20 +67,18 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
     let caches = levels.into_iter().flatten().filter(|size| *size < like.size);
     let mut sizes: Vec<Bytes> = vector(caches.chain([like.size]));
     if options.gave_range() {
-        sizes.clear();
         let ends = plan::curve::ends(planning, like.target)?;
-        plan::curve::sizes(options, machine, ends, PER_OCTAVE, &mut |size| sizes.push(size))?;
+        sizes = plan::curve::sizes(options, machine, ends, PER_OCTAVE)?;
     }
     let most = sizes.last().map_or(0, |size| size.0);
     let huge = machine.huge_pages(like.target, Bytes(most + most / 4));
-    gathered(&mut |each| {
-        for variant in &VARIANTS {
-            let pages = if variant.huge { huge } else { machine.base_pages() };
-            let (kernel, stride) = (variant.kernel, variant.stride_with(like.line));
-            sizes.iter().for_each(|size| each(Point { kernel, stride, pages, size: *size, ..like }));
-        }
-        Ok(())
-    })
+    let mut points = Vec::new();
+    for variant in &VARIANTS {
+        let pages = if variant.huge { huge } else { machine.base_pages() };
+        let (kernel, stride) = (variant.kernel, variant.stride_with(like.line));
+        sizes.iter().for_each(|size| points.push(Point { kernel, stride, pages, size: *size, ..like }));
+    }
+    Ok(points)
 }
 
 fields! {

@@ -7,7 +7,7 @@ use core::fmt::Display;
 use latency_core::kernel::lanes::{Filler, Gap, WINDOW as KERNELS};
 use latency_core::{Estimate, Interval, ToReal, Worded, plural};
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::lanes::{WorkReach, WorkingSet, regions};
 use crate::analysis::reference::quantity;
 use crate::analysis::window::{Gain, Prefetch, ReorderBuffer, WindowConclusion, conclude, room};
@@ -43,7 +43,7 @@ pub const WINDOW: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| gathered(&mut |each| plan::lanes::window(planning, each)),
+    plan: plan::lanes::window,
     budget: budget::of_lanes,
     measure: |_, session, points, budget| {
         session.timer.counter().ok_or(stopwatch::NEEDS_COUNTER)?;

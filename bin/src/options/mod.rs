@@ -315,6 +315,13 @@ impl<'a> Options<'a> {
         self.time_limit.0 as f64 / 1e3
     }
 
+    /// Returns the nanoseconds of all visits together, as a part of the whole run: the rest is for the work before the
+    /// first visit and after the last.
+    pub fn visits_ns(&self) -> f64 {
+        const SHARE: f64 = 0.7;
+        self.budget.0 as f64 / 1e3 * SHARE
+    }
+
     /// Returns the maximum wait for values with quiet neighbours, in nanoseconds; `None` without `--until`.
     pub fn until_ns(&self) -> Option<f64> {
         self.until.map(|until| until.0 as f64 / 1e3)

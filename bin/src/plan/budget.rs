@@ -3,7 +3,7 @@
 use latency_core::traffic::View;
 use latency_core::{Bytes, Pages, ToReal, math};
 
-use super::own_cores;
+use super::{PAIRS_NS, own_cores};
 use crate::options::{FlagId, Options};
 use latency_engine::budget::{
     Budget, FEW_HOPS, FEWEST_ROUNDS, LOADED_WINDOW_NS, LONG_VISIT_NS, Memory, Optional, PLACES, ROUNDS,
@@ -18,9 +18,6 @@ use latency_engine::result::Point;
 const SPREAD_ROUNDS: usize = 31;
 /// Maximum number of points whose rounds are shorter than the time over which they are spread by default.
 const FEW_POINTS: usize = 16;
-/// Maximum nanoseconds of all pairs of nodes together, unless the user limited the time of each: with 64 pairs, rounds
-/// that never become precise would last for minutes.
-pub const PAIRS_NS: f64 = 40e9;
 /// Nanoseconds for the memory and the visits of a matrix, without the search before them and the checks after them, so
 /// that a matrix ends within a minute.
 const MATRIX_NS: f64 = 54e9;
@@ -46,13 +43,6 @@ const SPREAD_SHARE: f64 = 0.7;
 const AHEAD: u64 = 1 << 13;
 /// Nanoseconds of a visit to a pair of CPUs: both threads move there and wake up, and each of 16 lines needs 25 us.
 pub const WINDOW_NS: f64 = 0.8e6;
-
-/// Returns the nanoseconds of all visits together, as a part of the whole run: the rest is for the work before the
-/// first visit and after the last.
-pub fn budget_ns(options: &Options<'_>) -> f64 {
-    const SHARE: f64 = 0.7;
-    options.budget.0.real() / 1e3 * SHARE
-}
 
 /// Returns the default budget, changed by the options.
 pub fn of_options(options: &Options<'_>, machine: &Machine) -> Budget {
@@ -175,7 +165,7 @@ pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], mor
 /// Returns the budget of windows, where each window is a round, for at most `run_ns`.
 fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
     let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
-    let run_ns = run_ns.min(budget_ns(options));
+    let run_ns = run_ns.min(options.visits_ns());
     let mut budget = of_options(options, machine).in_regions(machine, points).within(run_ns, points.len());
     (budget.rounds, budget.most, budget.batches) = (FEWEST_ROUNDS, ROUNDS, 1.0);
     (budget.spread_ns, budget.optional) = (0.0, optional);
@@ -195,7 +185,7 @@ pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget 
     const FEW_POINTS: usize = 64;
     let few = points.len() <= FEW_POINTS;
     // If time is short, the rounds are reduced first, and then the pairs.
-    let affordable = math::whole(budget_ns(options) / (points.len().max(1).real() * WINDOW_NS)) as usize;
+    let affordable = math::whole(options.visits_ns() / (points.len().max(1).real() * WINDOW_NS)) as usize;
     let usual = if few { SPREAD_ROUNDS } else { FEWEST_ROUNDS };
     let rounds = usual.min(affordable).max(FEWEST_ROUNDS);
     Budget {
@@ -204,16 +194,16 @@ pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget 
         most: if few || asked { 2 * SPREAD_ROUNDS } else { FEWEST_ROUNDS },
         batches: 1.0,
         walk_ns: 0.0,
-        spread_ns: if few { SPREAD_NS.min(budget_ns(options)) } else { 0.0 },
+        spread_ns: if few { SPREAD_NS.min(options.visits_ns()) } else { 0.0 },
         point_ns: options.point_limit_ns(),
         bounded: options.given.contains(FlagId::TimeLimit),
         precision: if asked { options.precision } else { PRECISION },
         ..Budget::DEFAULT
     }
-    .within(budget_ns(options), points.len())
+    .within(options.visits_ns(), points.len())
 }
 
 /// Returns the number of pairs of CPUs that the time allows.
 pub fn most_pairs(options: &Options<'_>) -> usize {
-    math::whole(budget_ns(options) / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
+    math::whole(options.visits_ns() / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
 }

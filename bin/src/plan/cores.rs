@@ -1,19 +1,20 @@
 //! The points of `cores`: the CPUs that exchange lines, and the nodes of these lines; with `--states`, lines that one core
 //! holds in a known state, and another core reads or takes.
 
+use alloc::vec::Vec;
+
 use latency_core::cores::{Choice, Exchange, Pair, State, Walk as Access};
 use latency_core::topology::Shared;
 use latency_core::{Bytes, CpuId, CpuSet, NodeId, NodeSet};
 
 use super::curve::first_level_cache;
-use super::{EachPoint, Planning, Scope};
+use super::{PlannedPoints, Planning, Scope, not_empty};
 use crate::error::Failure;
 use crate::options::{Options, Pairs};
 use latency_engine::error::PlacementError;
 use latency_engine::machine::{Machine, Platform};
 use latency_engine::result::{LineLevel, Owned, PingPong, Point, Walk};
 use latency_engine::warning::{Warning, Warnings};
-use latency_sys::Table;
 
 /// Number of lines, unless the user gave one.
 const LINES: u32 = 16;
@@ -30,13 +31,12 @@ const LEAST_L3: u64 = 4;
 /// The accesses to lines.
 const ACCESSES: [Access; 2] = [Access::Read, Access::Own];
 
-/// Passes the point of each pair of CPUs to `each`.
+/// Plans a point for each pair of CPUs.
 ///
 /// # Errors
 ///
-/// The errors of [`Scope::resolve`]; CPUs that this process may not use; [`PlacementError::NeedsSecondCpu`]; the error of
-/// mapping a table.
-pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+/// The errors of [`Scope::resolve`]; CPUs that this process may not use; [`PlacementError::NeedsSecondCpu`].
+pub fn cores<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, warnings } = planning;
     let (options, machine) = (*options, *machine);
@@ -55,38 +55,37 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result
     let class_of = |a: CpuId, b: CpuId| machine.sharing.between(a.0, b.0);
     let home = |cpu: CpuId| home(machine, &scope.targets, cpu);
     let mut firsts = [None; Shared::ALL.len()];
-    let mut point = |pair: Pair| {
+    let mut points = Vec::new();
+    let mut add = |pair: Pair| {
         if let Some(first) = firsts.get_mut(pair.class as usize) {
             *first = first.or(Some(pair));
         }
-        if let Some(point) = point(options, machine, &home, pair) {
-            each(point);
-        }
+        points.extend(point(options, machine, &home, pair));
     };
     match &options.pairs {
         Pairs::These(list) => {
-            list.iter().for_each(|&(a, b)| point(Pair { a, b, class: class_of(a, b) }));
+            list.iter().for_each(|&(a, b)| add(Pair { a, b, class: class_of(a, b) }));
         }
         Pairs::Of(choice) => {
             let most = super::budget::most_pairs(options);
             let choice = affordable(*choice, cpus.len(), most, warnings);
             let none = Pair { a: CpuId(0), b: CpuId(0), class: Shared::Core };
-            let mut pairs = Table::filled(choice.most(cpus.len()), none)?;
+            let mut pairs = vec![none; choice.most(cpus.len())];
             let chosen = choice.choose(cpus, &class_of, options.seed, &mut pairs);
             let most = most_of_class(chosen, cpus.len(), most, warnings);
             let mut met = [0; Shared::ALL.len()];
             for pair in chosen {
                 if let Some(met) = met.get_mut(pair.class as usize).filter(|met| **met < most) {
                     *met += 1;
-                    point(*pair);
+                    add(*pair);
                 }
             }
         }
     }
     if options.states {
-        states(options, machine, &firsts, &home, each);
+        states(options, machine, &firsts, &home, &mut points);
     }
-    Ok(())
+    not_empty(points)
 }
 
 /// Returns the CPUs among which pairs are chosen: those that the user gave, or all.
@@ -152,14 +151,14 @@ fn point(
     })
 }
 
-/// Passes the points of one CPU's own lines to `each`, and the points of the lines of the other CPU of each pair;
+/// Adds the points of one CPU's own lines, and those of the lines of the other CPU of each pair;
 /// `home` returns the node of a CPU's memory.
 fn states(
     options: &Options<'_>,
     machine: &Machine,
     pairs: &[Option<Pair>; Shared::ALL.len()],
     home: &dyn Fn(CpuId) -> Option<NodeId>,
-    each: EachPoint<'_>,
+    points: &mut Vec<Point>,
 ) {
     let stride = machine.line.times(STRIDE);
     let mut pairs = pairs.iter().flatten().peekable();
@@ -167,7 +166,7 @@ fn states(
         let initiator = machine.topology.node_of_cpu(cpu);
         let (Some(initiator), Some(lines)) = (initiator, lines(machine, owned.level)) else { return };
         let like = super::chain(options, machine, [initiator, target], cpu, stride.times(lines));
-        each(Point { stride, walk: Walk::Owned(owned), ..like });
+        points.push(Point { stride, walk: Walk::Owned(owned), ..like });
     };
     if let Some((cpu, home)) = pairs.peek().and_then(|pair| Some((pair.a, home(pair.a)?))) {
         for access in ACCESSES {

@@ -2,17 +2,20 @@
 //!
 //! Pure, like the whole plan. [`latency_core::model::refine`] adds further sizes while measuring.
 
+use alloc::vec::Vec;
+
 use latency_core::chain::Order;
 use latency_core::math::{self, exp2};
 use latency_core::{Bytes, NodeId, ToReal};
 
-use super::{EachPoint, Planning, Scope};
+use super::{PlannedPoints, Planning, Scope};
 use crate::error::Failure;
 use crate::options::{Options, UsageError};
 use latency_engine::error::PlacementError;
 use latency_engine::machine::sizes::CACHES;
 use latency_engine::machine::{Machine, Platform};
 use latency_engine::result::{Point, point};
+use latency_report::chart::vector;
 
 /// Assumed size of a first-level data cache that is not reported; the smallest of this century is 8 KiB.
 pub const UNKNOWN_L1: Bytes = Bytes(32 << 10);
@@ -33,24 +36,21 @@ pub fn first_level_cache(machine: &Machine) -> Bytes {
     machine.cache(1).unwrap_or(UNKNOWN_L1)
 }
 
-/// Passes the points of a curve to `each`, by ascending size.
+/// Plans the points of a curve, by ascending size.
 ///
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`]; [`UsageError`] for more than one pair of nodes, or sizes that leave no range.
-pub fn points<'a>(
-    planning: &mut Planning<'_, 'a>,
-    scope: &Scope,
-    each: EachPoint<'_>,
-) -> Result<(), Failure<'a>> {
+pub fn points<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+    let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     let (initiator, target) = scope.pair(options, machine)?;
     let Some(cpu) = scope.cpu(machine, initiator) else { return Err(Failure::NOTHING_TO_MEASURE) };
     let (least, most) = ends(planning, target)?;
     let like = super::chain(options, machine, [initiator, target], cpu, least);
     point::chain(&like)?;
-    sizes(options, machine, (least, most), POINTS_PER_OCTAVE, &mut |size| each(Point { size, ..like }))?;
-    Ok(())
+    let sizes = sizes(options, machine, (least, most), POINTS_PER_OCTAVE)?;
+    Ok(vector(sizes.into_iter().map(|size| Point { size, ..like })))
 }
 
 /// Returns the smallest and the largest working set.
@@ -74,7 +74,7 @@ pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Byte
     Ok((least, most))
 }
 
-/// Passes the working sets between two ends to `each`: as many for each doubling as the user wants, or `usual`.
+/// Returns the working sets between two ends: as many for each doubling as the user wants, or `usual`.
 ///
 /// # Errors
 ///
@@ -84,23 +84,17 @@ pub fn sizes(
     machine: &Machine,
     (least, most): (Bytes, Bytes),
     usual: u32,
-    each: &mut dyn FnMut(Bytes),
-) -> Result<(), UsageError<'static>> {
+) -> Result<Vec<Bytes>, UsageError<'static>> {
     let per_octave = options.points_per_octave.map_or(usual, u32::from);
     let has_room = |per_octave: &u32| grid(least, most, *per_octave).count() <= MOST_POINTS;
     if let Some(fit) = (1..=per_octave).rev().find(has_room).filter(|fit| *fit < per_octave) {
         return Err(UsageError::TooManySizes { per_octave, least, most, fit });
     }
     let granule = granule(options, machine);
-    let mut last = Bytes(0);
-    for size in grid(least, most, per_octave) {
-        let size = Bytes(size.0 / granule.0 * granule.0);
-        // Small sizes have the same pages, or the same nodes far apart.
-        if core::mem::replace(&mut last, size) != size {
-            each(size);
-        }
-    }
-    Ok(())
+    let mut sizes = vector(grid(least, most, per_octave).map(|size| Bytes(size.0 / granule.0 * granule.0)));
+    // Small sizes have the same pages, or the same nodes far apart.
+    sizes.dedup();
+    Ok(sizes)
 }
 
 /// Returns the unit of sizes: whole nodes, and whole regions of a local order.

@@ -1,9 +1,11 @@
 //! The points of the experiments that walk several lanes: their loops and working sets.
 
+use alloc::vec::Vec;
+
 use latency_core::kernel::lanes::{self, Filler, Gap};
 use latency_core::{Bytes, NodeId};
 
-use super::{EachPoint, Planning, Scope, working_set};
+use super::{PlannedPoints, Planning, Scope, working_set};
 use crate::analysis::claims::Claims;
 use crate::error::Failure;
 use latency_engine::machine::Machine;
@@ -37,44 +39,46 @@ fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
     Ok(point)
 }
 
-/// Passes the points of `parallel` to `each`: every number of lanes in the second and third level and in memory, or in
+/// Plans the points of `parallel`: every number of lanes in the second and third level and in memory, or in
 /// the size given.
 ///
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`].
-pub fn parallel<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+pub fn parallel<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let base = base(planning)?;
+    let mut points = Vec::new();
     let Planning { options, machine, .. } = *planning;
     let caches = [2, 3].map(|level| in_cache(machine, level).filter(|_| options.size.is_none()));
     for size in caches.into_iter().flatten().filter(|size| *size < base.size).chain([base.size]) {
         for kernel in lanes::PARALLEL.iter().filter(|kernel| options.has_chains(kernel)) {
-            each(Point { size, walk: Walk::Lanes(kernel), ..base });
+            points.push(Point { size, walk: Walk::Lanes(kernel), ..base });
         }
     }
-    Ok(())
+    Ok(points)
 }
 
-/// Passes the points of `window` to `each`: every amount of work in the first-level cache and in memory; then gaps, if
+/// Plans the points of `window`: every amount of work in the first-level cache and in memory; then gaps, if
 /// the working set is in memory.
 ///
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`].
-pub fn window<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+pub fn window<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let base = base(planning)?;
+    let mut points = Vec::new();
     let machine = planning.machine;
     let floor = in_cache(machine, 1).filter(|size| *size < base.size);
     for size in floor.into_iter().chain([base.size]) {
         for kernel in lanes::WINDOW.iter().flatten() {
-            each(Point { size, walk: Walk::Lanes(kernel), ..base });
+            points.push(Point { size, walk: Walk::Lanes(kernel), ..base });
         }
     }
     // A load that hits in a cache completes before the window is full.
     for filler in Filler::ALL.into_iter().filter(|_| machine.reaches_memory(base.size)) {
         for gap in (0..=Gap::MOST).step_by(STEP).filter_map(|fillers| Gap::new(filler, fillers)) {
-            each(Point { walk: Walk::Apart(gap), ..base });
+            points.push(Point { walk: Walk::Apart(gap), ..base });
         }
     }
-    Ok(())
+    Ok(points)
 }

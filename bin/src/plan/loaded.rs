@@ -2,11 +2,12 @@
 //!
 //! The rates are known once the limit has been measured; [`levels`] returns them then.
 
+use alloc::vec::Vec;
+
 use latency_core::{Bytes, CpuId, CpuSet, NodeId, ToReal};
 
-use super::budget::budget_ns;
 use super::traffic::{check_kinds, kinds};
-use super::{EachPoint, Planning, Scope, generators, sizes, working_set};
+use super::{PlannedPoints, Planning, Scope, generators, not_empty, sizes, working_set};
 use crate::analysis::load::share;
 use crate::error::Failure;
 use crate::options::{Options, Rate};
@@ -15,6 +16,7 @@ use latency_engine::error::PlacementError;
 use latency_engine::machine::Machine;
 use latency_engine::result::{Point, Traffic, TrafficSubject, Walk, point};
 use latency_engine::warning::Warning;
+use latency_report::chart::vector;
 
 /// Number of levels that are added where latency has doubled.
 pub const CLOSER: usize = 2;
@@ -33,7 +35,7 @@ const USUAL: &[&str] = &["read", "2:1"];
 ///
 /// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`], [`working_set`] and
 /// [`generators::footprint`]; [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
-pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+pub fn points<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     if options.hold.is_some() {
@@ -47,9 +49,10 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
     }
     let from = scope.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
     let cpu = chaser(options, machine, &scope, from)?;
-    let mut left_ns = budget_ns(options);
+    let mut left_ns = options.visits_ns();
     let targets = scope.targets_of(from);
     let count = targets.len();
+    let mut points = Vec::new();
     for to in targets.iter().map(NodeId) {
         let wanted = working_set(planning, to, count)?;
         let size = match options.size {
@@ -58,9 +61,9 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Resul
         };
         let like = super::chain(options, machine, [from, to], cpu, size);
         point::chain(&like)?;
-        curve(planning, &like, count, &mut left_ns, each)?;
+        curve(planning, &like, count, &mut left_ns, &mut points)?;
     }
-    Ok(())
+    not_empty(points)
 }
 
 /// Returns the CPU that walks the chain, which is not one of the generators' CPUs.
@@ -82,13 +85,13 @@ fn chaser<'a>(
     }
 }
 
-/// Passes the points of one pair to `each`.
+/// Adds the points of one pair.
 fn curve<'a>(
     planning: &mut Planning<'_, 'a>,
     like: &Point,
     targets: usize,
     left_ns: &mut f64,
-    each: EachPoint<'_>,
+    points: &mut Vec<Point>,
 ) -> Result<(), Failure<'a>> {
     let Planning { options, machine, .. } = *planning;
     let node = options.load_node.unwrap_or(like.target);
@@ -121,22 +124,16 @@ fn curve<'a>(
     // A level may be a share of the limit, and half of the generators show whether the limit is the memory's.
     let limit =
         asked.is_none_or(|asked| asked.iter().any(|rate| matches!(rate, Rate::Most | Rate::OfLimit(_))));
-    let known = |each: &mut dyn FnMut(u32, Option<f64>)| {
-        for count in [all, all / 2, all / 4] {
-            if limit && count > 0 {
-                each(count, None);
-            }
+    // The generators of each known level, and their rate.
+    let counts = [all, all / 2, all / 4].into_iter().filter(|count| limit && *count > 0);
+    let mut known = vector(counts.map(|count| (count, None)));
+    for rate in asked.unwrap_or_default() {
+        if let Rate::BytesPerSecond(bytes) = rate {
+            known.push((all, Some(*bytes)));
         }
-        for rate in asked.unwrap_or_default() {
-            if let Rate::BytesPerSecond(bytes) = rate {
-                each(all, Some(*bytes));
-            }
-        }
-    };
-    let mut points = most_added(options);
-    known(&mut |_, _| points += 1);
-    let takes_ns = points.real() * FEWEST_ROUNDS as f64 * VISIT_NS;
-    let budget_ns = budget_ns(options);
+    }
+    let takes_ns = (most_added(options) + known.len()).real() * FEWEST_ROUNDS as f64 * VISIT_NS;
+    let budget_ns = options.visits_ns();
     // A held point is compared with idle memory, and has one kind of traffic.
     let (mut idle, most_kinds) = match options.hold {
         Some(_) => (true, 1),
@@ -152,12 +149,12 @@ fn curve<'a>(
         *left_ns -= takes_ns;
         // All kinds share the idle point.
         if core::mem::take(&mut idle) {
-            each(*like);
+            points.push(*like);
         }
         let kind = kind.permuted();
-        known(&mut |generators, rate| {
-            each(Point { walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }), ..*like });
-        });
+        for &(generators, rate) in &known {
+            points.push(Point { walk: Walk::Loaded(Traffic { kind, generators, rate, ..traffic }), ..*like });
+        }
     }
     Ok(())
 }

@@ -25,10 +25,15 @@ pub use sizes::{looked_at, working_set};
 
 use crate::error::Failure;
 use crate::options::{self, Options};
+use alloc::vec::Vec;
+use latency_engine::budget::Budget;
 use latency_engine::machine::Machine;
 use latency_engine::result::{Point, Walk, point};
 use latency_engine::warning::{Warning, Warnings};
-use latency_sys::Table;
+
+/// Maximum nanoseconds of all pairs of nodes together, unless the user limited the time of each: with 64 pairs, rounds
+/// that never become precise would last for minutes.
+const PAIRS_NS: f64 = 40e9;
 
 /// The inputs of a plan.
 pub struct Planning<'p, 'a> {
@@ -40,11 +45,23 @@ pub struct Planning<'p, 'a> {
     pub warnings: &'p mut Warnings,
 }
 
-/// A function that receives points, one after another.
-pub type EachPoint<'e> = &'e mut dyn FnMut(Point);
+/// A plan: what is measured, and how long.
+pub struct Plan {
+    /// The points, in the order in which they are reported.
+    pub points: Vec<Point>,
+    /// The number and the length of the visits to the points.
+    pub budget: Budget,
+    /// The warnings about points and budget.
+    pub warnings: Warnings,
+}
 
-/// The points of an experiment, in the order in which they are reported.
-pub type Plan<'a> = Result<Table<Point>, Failure<'a>>;
+/// The points of a plan, or the reason why there is none.
+pub type PlannedPoints<'a> = Result<Vec<Point>, Failure<'a>>;
+
+/// Refuses a plan without points.
+fn not_empty(points: Vec<Point>) -> PlannedPoints<'static> {
+    if points.is_empty() { Err(Failure::NOTHING_TO_MEASURE) } else { Ok(points) }
+}
 
 /// Returns the order of a chain that the options select, on a machine with base pages of this size.
 pub const fn order(options: &Options<'_>, page: PageSize) -> Order {
@@ -104,23 +121,19 @@ pub fn chain(
     }
 }
 
-/// Passes the points of the matrix to `each`, ordered by initiator and then by target.
+/// Plans a point for every pair of a scope, ordered by initiator and then by target.
 ///
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`]; [`UsageError::NoSuchChain`](crate::options::UsageError::NoSuchChain).
-pub fn matrix<'a>(
-    planning: &mut Planning<'_, 'a>,
-    scope: &Scope,
-    each: EachPoint<'_>,
-) -> Result<(), Failure<'a>> {
+pub fn matrix<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> PlannedPoints<'a> {
     let Planning { options, machine, .. } = *planning;
     match options.order {
         options::Order::Random => {}
         options::Order::Grouped => planning.warnings.push(Warning::GroupedOrder),
         order => planning.warnings.push(Warning::PrefetchAssisted { order: order.word() }),
     }
-    let mut scope = *scope;
+    let (mut scope, mut points) = (*scope, Vec::new());
     scope.local |= options.view == View::Cores;
     for initiator in scope.initiators.iter().map(NodeId) {
         let cpu = scope.cpu(machine, initiator).ok_or(Failure::NOTHING_TO_MEASURE)?;
@@ -128,8 +141,8 @@ pub fn matrix<'a>(
             let size = working_set(planning, target, scope.targets.len())?;
             let point = chain(options, machine, [initiator, target], cpu, size);
             point::chain(&point)?;
-            each(point);
+            points.push(point);
         }
     }
-    Ok(())
+    not_empty(points)
 }

@@ -1,11 +1,13 @@
 //! The points of `bandwidth`: the CPUs that generate, the memory that they access, and the number of generators at a
 //! time.
 
+use alloc::vec::Vec;
+
 use latency_core::traffic::{KINDS, Kind, Pattern, View};
 use latency_core::{Bytes, CpuId, CpuSet, LineSize, NodeId, ToReal, math};
 
 use super::sizes::check;
-use super::{EachPoint, Planning, Scope, curve, generators, working_set};
+use super::{PlannedPoints, Planning, Scope, curve, generators, not_empty, working_set};
 use crate::error::Failure;
 use crate::options::{FlagId, Kinds, Options, UsageError};
 use latency_engine::error::PlacementError;
@@ -24,13 +26,13 @@ fn asked_kinds(options: &Options<'_>, machine: &Machine) -> Kinds {
     kinds(options, machine, if options.view == View::Mix { ALL } else { &["read"] })
 }
 
-/// Passes the points of a view to `each`. The latency of one chain comes before the traffic of a pair in memory: with
+/// Plans the points of a view. The latency of one chain comes before the traffic of a pair in memory: with
 /// it, rates are converted to loads in flight.
 ///
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`] and [`generators::footprint`].
-pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     check_kinds(options, machine)?;
@@ -43,7 +45,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
         return Err(PlacementError::NoSharedCache.into());
     }
     if options.view == View::Size {
-        return by_size(planning, &scope, each);
+        return by_size(planning, &scope);
     }
     let nodes = matches!(options.view, View::Nodes | View::Caches);
     let pairs = initiators.len() * scope.targets.len();
@@ -70,7 +72,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
             .push(Warning::PairsLeftOut { pairs: (pairs - most_pairs) as u32, of: pairs as u32 });
     }
     let line = machine.line;
-    let (mut made, mut begun) = (0, 0);
+    let (mut points, mut begun) = (Vec::new(), 0);
     for from in initiators.iter().map(NodeId) {
         let own = scope.targets.contains(from.0).then_some(from.0);
         for to in
@@ -81,19 +83,15 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
             }
             begun += 1;
             let pair = PairPlan { from, to, targets: scope.targets.len(), line, brief };
-            let mut each = |point| {
-                made += 1;
-                each(point);
-            };
             if options.view == View::Cores {
                 let cpus = generators::measured(options, machine, from);
-                pair.of_each(planning, &cpus, TrafficSubject::Cpu, &mut each)?;
+                pair.of_each(planning, &cpus, TrafficSubject::Cpu, &mut points)?;
             } else {
-                pair.points(planning, &mut each)?;
+                pair.points(planning, &mut points)?;
             }
             if by_cache {
                 let firsts = generators::last_level_caches(options, machine, from);
-                pair.of_each(planning, &firsts, TrafficSubject::LastLevelCache, &mut each)?;
+                pair.of_each(planning, &firsts, TrafficSubject::LastLevelCache, &mut points)?;
             }
             // The other views are of one pair, except the view of each core.
             if !nodes {
@@ -104,23 +102,16 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Re
             break;
         }
     }
-    if made == 0 {
-        return Err(Failure::NOTHING_TO_MEASURE);
-    }
-    Ok(())
+    not_empty(points)
 }
 
-/// Passes the points of one pair of nodes by working set to `each`: for each size of the memory of a core, one core and
+/// Plans the points of one pair of nodes by working set: for each size of the memory of a core, one core and
 /// all cores. All cores together have less memory than as many single ones where memory is short.
 ///
 /// # Errors
 ///
 /// The errors of [`Scope::pair`], [`curve::ends`], [`curve::sizes`] and [`generators::footprint_in_memory`].
-fn by_size<'a>(
-    planning: &mut Planning<'_, 'a>,
-    scope: &Scope,
-    each: EachPoint<'_>,
-) -> Result<(), Failure<'a>> {
+fn by_size<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> PlannedPoints<'a> {
     let Planning { options, machine, .. } = *planning;
     let (from, to) = scope.pair(options, machine)?;
     let pair = PairPlan { from, to, targets: 1, line: machine.line, brief: false };
@@ -144,18 +135,19 @@ fn by_size<'a>(
         }
     };
     let kinds = asked_kinds(options, machine);
-    curve::sizes(options, machine, (least, most), 1, &mut |size| {
+    let mut points = Vec::new();
+    for size in curve::sizes(options, machine, (least, most), 1)? {
         let fits = |generators: &u32| *generators == 1 || size.times(u64::from(*generators)) <= of_all;
         for kind in kinds.iter().map(|kind| kind.whole(machine.processor.vector_bytes)) {
             for generators in counts(View::Size, cores).filter(fits) {
                 let (subject, footprint) =
                     (TrafficSubject::WorkingSet(size), size.times(u64::from(generators)));
                 let traffic = Traffic { footprint, subject, ..pair.traffic(kind, generators) };
-                each(Point { size: footprint, walk: Walk::Traffic(traffic), ..like });
+                points.push(Point { size: footprint, walk: Walk::Traffic(traffic), ..like });
             }
         }
-    })?;
-    Ok(())
+    }
+    Ok(points)
 }
 
 /// Returns the kinds of traffic that the user gave, or those of `usual` whose counts are exact on this machine.
@@ -194,18 +186,23 @@ struct PairPlan {
 }
 
 impl PairPlan {
-    fn points<'a>(&self, planning: &mut Planning<'_, 'a>, each: EachPoint<'_>) -> Result<(), Failure<'a>> {
+    /// Adds the points of the cores of a node together.
+    fn points<'a>(
+        &self,
+        planning: &mut Planning<'_, 'a>,
+        points: &mut Vec<Point>,
+    ) -> Result<(), Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         let PairPlan { from, to, targets, brief, .. } = *self;
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
         let like = super::chain(options, machine, [from, to], cpu, options.size.unwrap_or_default());
         if options.size.is_none() && !brief {
-            each(Point { size: working_set(planning, to, targets)?, ..like });
+            points.push(Point { size: working_set(planning, to, targets)?, ..like });
         }
         let most = self.most(planning, &like);
         for kind in asked_kinds(options, machine).iter() {
             for count in counts(options.view, most).filter(|count| !brief || *count == most) {
-                each(self.point(planning, &like, self.traffic(kind, count))?);
+                points.push(self.point(planning, &like, self.traffic(kind, count))?);
             }
         }
         Ok(())
@@ -226,13 +223,13 @@ impl PairPlan {
         most
     }
 
-    /// Passes the points of each subject to `each`, given the first CPUs of all.
+    /// Adds the points of each subject, given the first CPUs of all.
     fn of_each<'a>(
         &self,
         planning: &mut Planning<'_, 'a>,
         firsts: &CpuSet,
         subject: fn(CpuId) -> TrafficSubject,
-        each: EachPoint<'_>,
+        points: &mut Vec<Point>,
     ) -> Result<(), Failure<'a>> {
         let Planning { options, machine, .. } = *planning;
         for kind in asked_kinds(options, machine).iter() {
@@ -240,7 +237,7 @@ impl PairPlan {
                 let like = super::chain(options, machine, [self.from, self.to], cpu, Bytes(0));
                 let mut traffic = Traffic { subject: subject(cpu), ..self.traffic(kind, 1) };
                 traffic.generators += generators::others(options, machine, &like, &traffic).len() as u32;
-                each(self.point(planning, &like, traffic)?);
+                points.push(self.point(planning, &like, traffic)?);
             }
         }
         Ok(())

@@ -20,11 +20,12 @@ use latency_core::{NodeSet, ToReal, math};
 use super::Command;
 use crate::describe::{Report, output};
 use crate::error::Failure;
-use crate::experiment::run_experiment::{self, Planned};
+use crate::experiment::run_experiment;
 use crate::experiment::{
     Experiment, bandwidth, cores, curve, distribution, loaded, matrix, pages, parallel, residency, window,
 };
 use crate::options::{self, Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
+use crate::plan::Plan;
 use crate::plan::duration::{self, Range};
 use latency_engine::machine::Machine;
 use latency_report::figures::width;
@@ -172,8 +173,8 @@ fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Resu
 }
 
 /// Returns the time of the smallest form of a section, which it needs however short its share is.
-pub fn least(machine: &Machine, planned: &Planned) -> Range {
-    let Planned { points, budget, .. } = planned;
+pub fn least(machine: &Machine, planned: &Plan) -> Range {
+    let Plan { points, budget, .. } = planned;
     let mut budget = *budget;
     budget.limit(0.0, machine, points);
     duration::estimate(machine, points, &budget)

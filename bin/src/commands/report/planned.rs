@@ -7,9 +7,10 @@ use super::{END, Needs, SECTIONS, asked, budget_ns};
 use crate::describe::{self, CommandRun, trust};
 use crate::error::Failure;
 use crate::experiment::dry_run;
-use crate::experiment::run_experiment::{self, Planned};
+use crate::experiment::run_experiment;
 use crate::options::Options;
 use crate::plan;
+use crate::plan::Plan;
 use crate::plan::duration::{self, Range};
 use crate::record::members::SECTIONS_OF;
 use alloc::vec::Vec;
@@ -24,7 +25,7 @@ pub struct Plans {
     /// The time that each section needs.
     pub needs: Needs,
     /// The plan of each section and its time, or the reason why it has none.
-    sections: Vec<Result<(Planned, Range), Failure<'static>>>,
+    sections: Vec<Result<(Plan, Range), Failure<'static>>>,
     /// The duration of all plans together.
     pub takes: Range,
 }
@@ -52,7 +53,7 @@ impl Plans {
             });
             let planned = planned.map(|mut planned| {
                 left_ns -= share_ns;
-                let Planned { points, budget, .. } = &mut planned;
+                let Plan { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, machine, points);
                 let look = plan::looked_at(asked, machine, points).filter(|_| index == 0);
                 let takes = duration::estimate(machine, points, budget)
@@ -72,7 +73,7 @@ impl Plans {
     }
 
     /// Returns every section that can be measured: its name, its plan and its duration.
-    fn possible(&self) -> impl Iterator<Item = (&'static str, &Planned, Range)> {
+    fn possible(&self) -> impl Iterator<Item = (&'static str, &Plan, Range)> {
         SECTIONS.iter().zip(self.sections.iter()).filter_map(|(section, planned)| {
             let (planned, takes) = planned.as_ref().ok()?;
             Some((section.experiment.descriptor.name, planned, *takes))

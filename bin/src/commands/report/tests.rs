@@ -9,6 +9,7 @@ use latency_core::words::When;
 use super::run::LATE_SHARES;
 use super::*;
 use crate::experiment::tests::{machine, options};
+use crate::plan::Plan;
 use latency_engine::budget::FEWEST_ROUNDS;
 use latency_engine::progress::Progress;
 use latency_engine::regions;
@@ -46,7 +47,7 @@ fn simulated(name: &str, line: &'static str, memory_ns: f64) -> (Vec<Simulated>,
             continue;
         }
         let (asked, _, limit_ns) = asked(index, whole, share_ns).unwrap();
-        let Planned { points, mut budget, .. } =
+        let Plan { points, mut budget, .. } =
             run_experiment::planned(asked, machine, section.experiment).unwrap();
         budget.limit(limit_ns, machine, &points);
         budget.intervals_by_ns = LATE_SHARES * share_ns - budget.after_ns - AROUND_NS;

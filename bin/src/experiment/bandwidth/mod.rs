@@ -4,7 +4,7 @@ mod sizes;
 mod tables;
 pub(super) mod view;
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget;
 use crate::plan::{generators, traffic};
@@ -39,7 +39,7 @@ pub const BANDWIDTH: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| gathered(&mut |each| traffic::bandwidth(planning, each)),
+    plan: traffic::bandwidth,
     budget: budget::of_traffic,
     measure: |options, session, points, budget| measure(options, session, points, budget, &mut all_rounds),
     conclude: |_, _| None,

@@ -8,7 +8,7 @@ use latency_core::topology::Shared;
 use latency_core::{CpuId, CpuSet, Estimate, Worded};
 
 use self::view::CoresView;
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::cores::{CoresConclusion, CpuPair, SharingClass, conclude, doubtful, left_out};
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, ReportParts, metrics, point};
@@ -41,7 +41,7 @@ pub const CORES: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| gathered(&mut |each| cores::cores(planning, each)),
+    plan: cores::cores,
     budget: budget::of_cores,
     measure: |_, session, points, budget| measure_with_partners(session, points, budget),
     conclude: |session, findings| {

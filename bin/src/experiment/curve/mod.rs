@@ -15,14 +15,14 @@ use latency_core::model::refine::next_size;
 use latency_core::stats::gather;
 use latency_core::{Bytes, sort_by_key};
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::claims::Claims;
 use crate::analysis::curve::Analysis;
 use crate::analysis::reference::quantity;
 use crate::describe::{Report, ReportParts, method, metrics, point, reference, split};
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::budget;
-use crate::plan::{self, Scope};
+use crate::plan::{self};
 use latency_engine::budget::Budget;
 use latency_engine::budget::PLACES;
 use latency_engine::error::Attempt;
@@ -64,10 +64,7 @@ pub const CURVE: Experiment = Experiment {
         picture: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| {
-        let scope = Scope::resolve(planning)?;
-        gathered(&mut |each| plan::curve::points(planning, &scope, each))
-    },
+    plan: plan::curve::points,
     budget: |options, machine, points| {
         let run_ns = match machine.processor.platform {
             Platform::Emulated => EMULATED_RUN_NS,

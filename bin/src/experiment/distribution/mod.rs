@@ -16,7 +16,7 @@ use crate::describe::split::is_memory;
 use crate::describe::{Report, ReportParts, method, point};
 use crate::options::{Descriptor, FlagSet};
 use crate::plan::budget;
-use crate::plan::{Plan, Planning, Scope};
+use crate::plan::{self, PlannedPoints, Planning, Scope};
 use latency_engine::budget::Budget;
 use latency_engine::memory::chains::Alongside;
 use latency_engine::result::distribution::PERCENTAGES;
@@ -67,7 +67,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
 };
 
 /// Plans the requested pairs, or the first node with its own memory.
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let mut scope = Scope::resolve(planning)?;
     if planning.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
@@ -77,7 +77,7 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
         let node = own.first().or(scope.targets.first());
         scope.targets = node.into_iter().collect();
     }
-    matrix::planned(planning, &scope)
+    plan::matrix(planning, &scope)
 }
 
 /// A measured point and its single loads.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use latency_core::{Estimate, Picoseconds, math};
 
-use super::{Experiment, bandwidth, gathered};
+use super::{Experiment, bandwidth};
 use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
 use crate::analysis::loaded::{Loading, delivered, loadings};
 use crate::analysis::traffic::limit;
@@ -45,7 +45,7 @@ pub const LOADED: Experiment = Experiment {
         attributes: true,
         ..Descriptor::OF_VALUES
     },
-    plan: |planning| gathered(&mut |each| loaded::points(planning, each)),
+    plan: loaded::points,
     budget: |options, machine, points| {
         let more = loaded::curves(points) * loaded::most_added(options);
         budget::of_loaded(options, machine, points, more)

@@ -3,15 +3,17 @@
 mod spans;
 mod view;
 
+use alloc::vec::Vec;
+
 use latency_core::chain::Order;
 use latency_core::{Bytes, PageSize, Pages, ToReal};
 
-use super::{Experiment, gathered};
+use super::Experiment;
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::options::{Descriptor, FlagId, FlagSet};
 use crate::plan;
 use crate::plan::budget;
-use crate::plan::{EachPoint, Plan, Planning, sizes};
+use crate::plan::{PlannedPoints, Planning, sizes};
 use latency_engine::budget::PLACES;
 use latency_engine::budget::{Budget, Optional};
 use latency_engine::error::Attempt;
@@ -80,21 +82,19 @@ pub const PAGES: Experiment = Experiment {
     present: view::present,
 };
 
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> Plan<'a> {
+fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
     let Planning { options, machine, .. } = *planning;
     let like = sizes::base_point(planning)?;
     let asked = plan::pages(options, machine);
-    let planned = gathered(&mut |each| {
-        for pages in Pages::all() {
-            let is_wanted = asked == Pages::AUTO || pages == asked || pages.are_base();
-            if is_wanted && machine.has_pages(pages) {
-                of_kind(Point { pages, ..like }, machine.page, each);
-            }
+    let mut points = Vec::new();
+    for pages in Pages::all() {
+        let is_wanted = asked == Pages::AUTO || pages == asked || pages.are_base();
+        if is_wanted && machine.has_pages(pages) {
+            of_kind(Point { pages, ..like }, machine.page, &mut points);
         }
-        Ok(())
-    })?;
-    planned.iter().try_for_each(|point| point::chain(point).map(|_| ()))?;
-    Ok(planned)
+    }
+    points.iter().try_for_each(|point| point::chain(point).map(drop))?;
+    Ok(points)
 }
 
 /// Returns the nanoseconds of telling memory and translation apart; 0 if the user gave the time or the trials of a point.
@@ -139,11 +139,11 @@ fn tell_apart<'a>(session: &mut Session<'a, '_>, findings: &mut Findings<'a>, bu
     Ok(())
 }
 
-/// Plans the points of one kind of pages: growing random walks, local orders at the largest working set, and one line on
+/// Adds the points of one kind of pages: growing random walks, local orders at the largest working set, and one line on
 /// each of many base pages.
-fn of_kind(like: Point, base: PageSize, each: EachPoint<'_>) {
+fn of_kind(like: Point, base: PageSize, points: &mut Vec<Point>) {
     let (largest, line, page) = (like.size, like.line.bytes(), base.bytes());
-    let mut give = |order, size, stride| each(Point { order, size, stride, ..like });
+    let mut give = |order, size, stride| points.push(Point { order, size, stride, ..like });
     let inner = lines_on_pages().map(|lines| line.times(lines)).take_while(|size| *size < largest);
     inner.for_each(|size| give(Order::Random, size, line));
     give(Order::Random, largest, line);

@@ -204,7 +204,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
         session.machine = looked;
         planned = run_experiment::planned(&options, looked, &MATRIX).unwrap();
     }
-    let run_experiment::Planned { points, mut budget, warnings: found } = planned;
+    let plan::Plan { points, mut budget, warnings: found } = planned;
     found.iter().for_each(|warning| session.warnings.push(*warning));
     budget.translation = true;
     budget.limit(f64::INFINITY, session.machine, &points);

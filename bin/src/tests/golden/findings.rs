@@ -34,9 +34,10 @@ use crate::describe::output;
 use crate::describe::{CommandRun, Report};
 use crate::error::Failure;
 use crate::experiment::curve::passes;
-use crate::experiment::run_experiment::{self, Planned};
+use crate::experiment::run_experiment;
 use crate::experiment::{Experiment, dry_run};
 use crate::options::{self, Options};
+use crate::plan::Plan;
 use crate::plan::budget;
 use crate::plan::{Planning, duration, own_cores};
 use latency_engine::budget::Budget;
@@ -56,8 +57,8 @@ use latency_engine::result::{
 use latency_engine::tests::words::speak;
 use latency_engine::warning::{Clipped, NoCounters, SeenCause, ShortText, TimeLimit, Warning, Warnings};
 use latency_report::{FORMATS, Format, Shown, ShownPart, ShownTable, Terminal};
+use latency_sys::Errno;
 use latency_sys::arguments::Arguments;
-use latency_sys::{Errno, Table};
 
 /// The CPUs of generators, with other work on some of them.
 const LOST: [(CpuId, f64); 2] = [(CpuId(1), 0.5), (CpuId(3), 0.052)];
@@ -300,7 +301,7 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
     let experiment = EXPERIMENTS[options.experiment.index];
     if options.dry_run {
         let machine = Box::leak(machine(scene));
-        let Planned { points, budget, .. } = run_experiment::planned(options, machine, experiment).unwrap();
+        let Plan { points, budget, .. } = run_experiment::planned(options, machine, experiment).unwrap();
         let takes = duration::expected(options, machine, &points, &budget);
         let run = parsed.run(experiment.descriptor.name);
         let shown = Shown::of(|document| dry_run::present(document, &run, &points, &budget, takes));
@@ -318,7 +319,7 @@ fn planned(
     scene: &Scene,
     options: &'static Options<'static>,
     experiment: &Experiment,
-) -> (&'static Machine, Table<Point>, Warnings) {
+) -> (&'static Machine, Vec<Point>, Warnings) {
     let machine: &'static Machine = Box::leak(machine(scene));
     let mut warnings = Warnings::new();
     survey::warn(machine, &mut warnings);
