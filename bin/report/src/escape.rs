@@ -34,6 +34,33 @@ pub fn quoted(text: &str) -> String {
     format!("\"{}\"", joined("", "\"\"", text.split('"')))
 }
 
+/// Returns characters in one line that cannot control a terminal.
+pub fn escaped(characters: impl Iterator<Item = char>) -> String {
+    let mut text = String::new();
+    for character in characters {
+        // Writing to a string does not fail.
+        let _ = escape(&mut text, character);
+    }
+    text
+}
+
+/// Writes a character in one line that cannot control a terminal: `\n` for a line feed, `\u{1b}` for an escape.
+///
+/// # Errors
+///
+/// Returns the error of `out`.
+pub fn escape(out: &mut dyn Write, character: char) -> fmt::Result {
+    match character {
+        '\0' => out.write_str("\\0"),
+        '\t' => out.write_str("\\t"),
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\\' => out.write_str("\\\\"),
+        _ if steers(character) => write!(out, "\\u{{{:x}}}", u32::from(character)),
+        _ => out.write_char(character),
+    }
+}
+
 /// Returns a text with a question mark in place of each character that controls a terminal; its lines stay.
 pub fn harmless(text: &str) -> String {
     text.chars().map(|of| if of != '\n' && steers(of) { '?' } else { of }).collect()

@@ -33,6 +33,7 @@ pub mod svg;
 pub mod table;
 pub mod tap;
 pub mod terminal;
+pub mod tree;
 pub mod wrap;
 
 #[cfg(test)]

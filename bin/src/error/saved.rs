@@ -7,23 +7,8 @@ use latency_core::{Bytes, Pages, Text, messages};
 
 use crate::options::tokens::Escaped;
 use latency_report::lists::joined;
+pub use latency_report::tree::Problem;
 use latency_sys::Errno;
-
-/// A defect of a file, and its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// The line, from 1.
-    pub line: u32,
-    /// The defect, and its own remedy if it has one.
-    pub what: &'static str,
-}
-
-impl Problem {
-    /// Returns a problem in a line.
-    pub const fn new(line: u32, what: &'static str) -> Problem {
-        Problem { line, what }
-    }
-}
 
 messages! {
     /// A file that `fit` or `compare` cannot use.

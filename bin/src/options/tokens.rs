@@ -3,11 +3,10 @@
 //! This module contains the syntax of arguments and their form in messages, but not the options. The caller decides
 //! whether a value follows `--name`, and then calls [`Tokens::value`].
 
-use alloc::string::String;
-use core::fmt::{self, Write};
+use core::fmt;
 use core::iter::Peekable;
 
-use latency_core::text::steers;
+use latency_report::escape::escape;
 
 /// One argument, or an option together with the value after its `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,33 +112,6 @@ impl fmt::Display for Escaped<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Returns characters as [`Escaped`] shows them, however many there are.
-pub fn escaped(characters: impl Iterator<Item = char>) -> String {
-    let mut text = String::new();
-    for character in characters {
-        // Writing to a string does not fail.
-        let _ = escape(&mut text, character);
-    }
-    text
-}
-
-/// Writes a character as [`Escaped`] shows it.
-///
-/// # Errors
-///
-/// Returns the error of `out`.
-pub fn escape(out: &mut dyn Write, character: char) -> fmt::Result {
-    match character {
-        '\0' => out.write_str("\\0"),
-        '\t' => out.write_str("\\t"),
-        '\n' => out.write_str("\\n"),
-        '\r' => out.write_str("\\r"),
-        '\\' => out.write_str("\\\\"),
-        _ if steers(character) => write!(out, "\\u{{{:x}}}", u32::from(character)),
-        _ => out.write_char(character),
     }
 }
 

@@ -14,12 +14,12 @@ use super::point::{check_word, finish, is_compared};
 use super::results::are_of_one_run;
 use super::rows::{Draft, LOADED, Problem, each_line, lines};
 use super::shape::OF_SCHEMA_1;
-use super::tree::line_of;
 use super::{foreign, summaries};
-use crate::options::tokens::escaped;
 use crate::record::columns::{CLASS, Column, ColumnKind, EXPERIMENT, HOST, NS, TOOL_VERSION, WORKING_SET};
 use crate::record::members;
 use crate::record::row::Row;
+use latency_report::escape::escaped;
+use latency_report::tree::line_of;
 
 /// Maximum number of columns that are read.
 const MAX_COLUMNS: usize = 128;

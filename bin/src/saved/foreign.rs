@@ -16,12 +16,12 @@ use latency_core::Text;
 
 use super::fields::{self, Numerals, fields, number, separator, sized, timed};
 use super::rows::{Draft, Problem, Tool, each_line, lines};
-use crate::options::tokens::escaped;
 use crate::record::columns::{
     INITIATOR_CPU, INITIATOR_NODE, METHOD, NS, OP, ORDER, PAGES_ASKED, STRIDE, TARGET_CPU, TARGET_NODE,
     WORKING_SET,
 };
 use crate::record::row::{ONE_WAY, Row};
+use latency_report::escape::escaped;
 
 /// A text by which the output of each tool is recognised.
 const MARKS: [(&[u8], Tool); 6] = [

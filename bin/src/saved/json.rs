@@ -11,17 +11,17 @@ use super::conditions::{CPU_VENDOR, EMULATED, MEMORY_ERRORS};
 use super::host::instant;
 use super::point::{is_compared, is_level, point, read as read_cell};
 use super::rows::{Draft, Problem, Saved, Tool, whole};
-use super::tree::JsonValue;
 use super::{alike, origin, shape, summaries, tlb};
 use crate::analysis::cause::{CACHES, SavedFacts};
 use crate::analysis::claims::{Claim, Source};
-use crate::options::tokens::escaped;
 use crate::record::columns::{CHAINS, KERNEL, NS, WORKING_SET};
 use crate::record::members::{
     self, CORE_TYPE, CORRECTED, DIMM_BYTES, DIMM_DEVICES, DIMM_RATE, DIMM_SLOTS, DIMMS, HYPERVISOR, MEMORY,
     MODEL, UNCORRECTED,
 };
 use crate::record::row::{Row, bytes};
+use latency_report::escape::escaped;
+use latency_report::tree::JsonValue;
 
 /// Reads a document: of a run, of one experiment of a report, or a list of cpu-benchmarks.
 pub(super) fn read(document: JsonValue<'_>, draft: &mut Draft) -> Result<(), Problem> {

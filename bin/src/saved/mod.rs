@@ -24,7 +24,6 @@ mod summaries;
 #[cfg(test)]
 mod tests;
 pub mod tlb;
-pub mod tree;
 
 pub use rows::{MAX_ROWS, Problem, Saved, Tool};
 
@@ -33,8 +32,8 @@ use alloc::vec::Vec;
 use conditions::escaped;
 use documents::LARGEST_FILE;
 use latency_core::{Bytes, Text};
+use latency_report::tree::{JsonTree, JsonValue};
 use rows::Draft;
-use tree::{JsonTree, JsonValue};
 
 use crate::analysis::curve::Analysis;
 use crate::error::{Failure, SavedError};

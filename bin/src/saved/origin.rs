@@ -8,9 +8,9 @@ use latency_core::{CpuSet, Text, ToReal};
 use super::conditions::escaped;
 use super::host::{SEPARATOR, Trust};
 use super::rows::Saved;
-use super::tree::JsonValue;
 use crate::analysis::cause::Fact;
 use crate::record::members;
+use latency_report::tree::JsonValue;
 
 /// Reads the members that identify the host.
 pub(super) fn host(host: JsonValue<'_>, saved: &mut Saved) {

@@ -5,13 +5,13 @@ use latency_core::json::Event;
 
 use super::alike::ORDERS;
 use super::rows::LOADED;
-use super::tree::JsonValue;
-use crate::options::tokens::escaped;
 use crate::record::columns::{
     Column, ColumnKind, EXPERIMENT, FOOTPRINT, HOST, LOAD, OFFERED, ORDER, PAGES_ASKED, PAGES_OBTAINED,
     PERCENTILE, WORKING_SET,
 };
 use crate::record::row::{Row, UNKNOWN_WORD};
+use latency_report::escape::escaped;
+use latency_report::tree::JsonValue;
 
 /// Completes a row, after all of its values were read.
 ///

@@ -11,13 +11,13 @@ use latency_core::Text;
 
 use super::host::{Trust, instant};
 use super::rows::{Draft, Problem, Saved, whole};
-use super::tree::JsonValue;
 use super::{origin, shape};
 use crate::record::columns::{ColumnSet, EXPERIMENT, HOST, STARTED};
 use crate::record::members::{
     CPU_BRAND, FILE_CPU, FILE_EXPERIMENT, FILE_KERNEL, FILE_POINTS, FILE_TRUST, FILES, KERNEL_RELEASE,
 };
 use crate::record::row::Row;
+use latency_report::tree::JsonValue;
 
 /// Returns the number of rows of each result, in their order.
 pub fn lengths(rows: &[Row], document: Option<JsonValue<'_>>) -> Vec<usize> {

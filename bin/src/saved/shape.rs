@@ -5,10 +5,10 @@ use alloc::string::String;
 
 use latency_core::json::Event;
 
-use super::tree::JsonValue;
 use crate::error::Problem;
-use crate::options::tokens::escaped;
 use crate::record::members::{self, SECTIONS_OF, TOOL, TOOL_NAME, VERSION};
+use latency_report::escape::escaped;
+use latency_report::tree::JsonValue;
 
 /// Version of the schema of written documents, and the only version that can be read.
 pub const SCHEMA: u32 = 2;

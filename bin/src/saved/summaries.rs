@@ -8,7 +8,6 @@ use latency_core::{Estimate, Interval};
 
 use super::point::read;
 use super::rows::{Draft, TableLevel};
-use super::tree::JsonValue;
 use crate::analysis::traffic::{self, bandwidth};
 use crate::record::columns::{
     BYTES, CLASS, CORES, Column, ColumnSet, EXPERIMENT, HOME_NODE, HOST, INITIATOR_NODE, LOAD, LOAD_NODE, NS,
@@ -17,6 +16,7 @@ use crate::record::columns::{
 use crate::record::members::{CORE_TYPES, PEAK_BANDWIDTH};
 use crate::record::row::{MEDIAN, MOST, Row, UNKNOWN};
 use latency_report::document::ENDS;
+use latency_report::tree::JsonValue;
 
 /// Reads the value of a name and its interval.
 fn estimate(object: JsonValue<'_>, name: &str) -> Estimate {

@@ -2,12 +2,12 @@
 
 use latency_core::{Bytes, Estimate, Interval, PageSize, Pages, Text, math};
 
-use super::tree::JsonValue;
 use crate::record::columns::PAGES_ASKED;
 use crate::record::members::{TLB_LEVELS, TLB_MISS, TLB_PAGE, TLB_PAGES};
 use crate::record::row::Row;
 use latency_engine::spans::tlb::{TlbEnd, TlbLevels};
 use latency_report::document::ENDS;
+use latency_report::tree::JsonValue;
 
 /// The levels of the TLB for one kind of pages.
 #[derive(Clone, Copy, Debug, Default)]

@@ -13,14 +13,15 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use latency_core::hash::Fnv;
-use latency_core::json::{Event, Layout, Reader, Str, Writer};
+use latency_core::json::{Event, Layout, Writer};
 use latency_core::{Estimate, Interval};
 
-use self::parts::{PartSource, is_bounded, write_parts};
+use self::parts::{Stored, is_bounded, write_parts};
 use super::document::{ENDS, Field, Part, Value};
 use super::format::Format;
 use super::json::{self, JSON_LINES, Json};
 use super::shown::{Shown, ShownPart};
+use super::tree::{JsonTree, JsonValue};
 
 /// The key of the member.
 const SHOWN: &str = "shown";
@@ -66,42 +67,34 @@ pub fn read(text: &[u8], records: &str) -> Option<(Shown, String)> {
     if !text.windows(key.len()).any(|part| part == key) {
         return None;
     }
-    let mut values = Values::new(text, records);
-    if values.reader.next_event().ok()? != Event::BeginObject {
-        return None;
-    }
-    loop {
-        match values.reader.next_event().ok()? {
-            Event::Key(name) if name == SHOWN => break,
-            Event::Key(name) => values.member(name)?,
-            _ => return None,
+    let tree = JsonTree::of(text).ok()?;
+    let mut values = Values { records, shown: Shown::new(), fields: Vec::new() };
+    let mut members = tree.root().members();
+    let stored = loop {
+        match members.next()? {
+            (key, stored) if key == SHOWN => break stored,
+            (key, value) => values.member(&key, value)?,
         }
-    }
-    let sum = read_parts(&mut values)?;
+    };
+    let sum = read_parts(&mut values.shown, stored)?;
     // Nothing follows the last member.
-    let _end_of_object = values.reader.next_event().ok().filter(|event| *event == Event::EndObject)?;
-    (values.reader.next_event().ok()? == Event::End).then_some((values.shown, sum))
+    members.next().is_none().then_some((values.shown, sum))
 }
 
-/// Reads the member behind its name; returns the checksum, or `None` for another value.
-fn read_parts(values: &mut Values<'_>) -> Option<String> {
-    let begun = values.reader.next_event().ok()?;
-    let (Event::BeginArray, Event::String(sum)) = (begun, values.reader.next_event().ok()?) else {
-        return None;
-    };
-    let mut source = PartSource::new(&mut values.reader);
+/// Reads the last member; returns the checksum, or `None` for another value.
+fn read_parts(shown: &mut Shown, stored: JsonValue<'_>) -> Option<String> {
+    let mut parts = stored.items();
+    let sum = parts.next()?.string()?;
     let (mut metrics, mut last) = (0, "");
-    while !source.is_at_end() {
-        let part = source.restored();
+    for part in parts.map(ShownPart::restore) {
         if let ShownPart::Metric(metric, ..) = part {
             metrics += usize::from(metric.name != last);
             last = metric.name;
         }
         if is_bounded(&part) && metrics <= MOST_METRICS {
-            values.shown.push(part);
+            shown.push(part);
         }
     }
-    source.end();
     Some(sum.chars().collect())
 }
 
@@ -122,28 +115,16 @@ fn checksum(entries: &[ShownPart]) -> Option<String> {
 const MOST_FIELDS: usize = 2048;
 
 /// The values of a document, as far as they were read.
-struct Values<'t> {
-    text: &'t [u8],
-    /// The rest of the text.
-    reader: Reader<'t>,
+struct Values<'r> {
     /// The key of the rows.
-    records: &'t str,
+    records: &'r str,
     /// The values, and what else was added.
     shown: Shown,
     /// The fields that were seen, each once.
     fields: Vec<&'static Field>,
 }
 
-impl<'t> Values<'t> {
-    /// Returns no values of a document yet.
-    fn new(text: &'t [u8], records: &'t str) -> Values<'t> {
-        Values { text, reader: Reader::new(text), records, shown: Shown::new(), fields: Vec::new() }
-    }
-
-    fn next(&mut self) -> Option<Event<'t>> {
-        self.reader.next_event().ok()
-    }
-
+impl Values<'_> {
     /// Returns the field of a key.
     fn field(&mut self, key: &str, has_interval: bool) -> &'static Field {
         let is_own = |field: &&&Field| field.key == key && field.has_interval == has_interval;
@@ -158,69 +139,50 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// Reads a member of an object behind its name.
-    fn member(&mut self, name: Str<'_>) -> Option<()> {
-        let key: String = name.chars().collect();
-        let field = self.field(&key, false);
+    /// Reads a member of an object.
+    fn member(&mut self, key: &str, value: JsonValue<'_>) -> Option<()> {
+        let field = self.field(key, false);
         if self.fields.len() > MOST_FIELDS {
             return None;
         }
-        match self.next()? {
-            Event::BeginObject => self.object(Part::Object(field)),
-            Event::BeginArray if key == self.records => self.list(Part::Records(field), field),
-            Event::BeginArray => self.list(Part::List(field), field),
-            event => {
-                self.single(field, event)?;
-                self.join();
-                Some(())
-            }
-        }
-    }
-
-    /// Reads the members of an object behind its beginning.
-    fn object(&mut self, part: Part) -> Option<()> {
-        self.shown.begin(part);
-        loop {
-            match self.next()? {
-                Event::Key(name) => self.member(name)?,
-                Event::EndObject => break,
-                _ => return None,
-            }
-        }
-        self.shown.end();
+        let list = if key == self.records { Part::Records(field) } else { Part::List(field) };
+        self.value(field, [Part::Object(field), list], value)?;
+        self.join();
         Some(())
     }
 
-    /// Reads the items of a list behind its beginning.
-    fn list(&mut self, part: Part, field: &'static Field) -> Option<()> {
-        self.shown.begin(part);
-        loop {
-            match self.next()? {
-                Event::BeginObject => self.object(Part::Item)?,
-                Event::BeginArray => self.list(Part::List(field), field)?,
-                Event::EndArray => break,
-                event => self.single(field, event)?,
+    /// Reads a value of a field, which is the part `object` or `list` if it contains others. Counts have no point, and
+    /// measured numbers have one.
+    fn value(
+        &mut self,
+        field: &'static Field,
+        [object, list]: [Part; 2],
+        value: JsonValue<'_>,
+    ) -> Option<()> {
+        let last = match value.event() {
+            Event::BeginObject => {
+                self.shown.begin(object);
+                for (key, member) in value.members() {
+                    self.member(&key, member)?;
+                }
+                ShownPart::End
             }
-        }
-        self.shown.end();
-        Some(())
-    }
-
-    /// Adds a value that is not a container. Counts have no point, and measured numbers have one.
-    fn single(&mut self, field: &'static Field, event: Event<'_>) -> Option<()> {
-        let digits = self.text.get(self.reader.begun()..self.reader.offset())?;
-        let value = match event {
-            Event::Null => Value::None,
-            Event::Bool(flag) => Value::Flag(flag),
-            Event::Number(number) if digits.contains(&b'.') => Value::Real(number),
+            Event::BeginArray => {
+                self.shown.begin(list);
+                for item in value.items() {
+                    self.value(field, [Part::Item, Part::List(field)], item)?;
+                }
+                ShownPart::End
+            }
+            Event::Null => ShownPart::Value(field, Value::None),
+            Event::Bool(flag) => ShownPart::Value(field, Value::Flag(flag)),
             Event::Number(number) => {
-                let count = core::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
-                count.map_or(Value::Real(number), Value::Count)
+                ShownPart::Value(field, value.count().map_or(Value::Real(number), Value::Count))
             }
-            Event::String(text) => Value::Word(text.chars().collect()),
+            Event::String(text) => ShownPart::Value(field, Value::Word(text.chars().collect())),
             _ => return None,
         };
-        self.shown.value(field, value);
+        self.shown.push(last);
         Some(())
     }
 

@@ -8,15 +8,18 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
-use latency_core::json::{Event, Reader, Writer};
+use latency_core::json::Writer;
 use latency_core::{NodeId, ToReal, math};
 
-use crate::chart::{Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit};
+use crate::chart::{
+    Axis, Chart, ChartPoint, Data, Mark, MarkKind, Matrix, MatrixGroup, Scale, Series, Unit, vector,
+};
 use crate::document::{Attribute, Level, Metric, PageRole, Role, Value};
 use crate::escape::harmless;
 use crate::figures::{PRECISE, decimals};
 use crate::prometheus::text_of;
 use crate::shown::{Picture, ShownPart, ShownTable};
+use crate::tree::JsonValue;
 
 /// A writer of JSON. An error of its output shows at the end of the document.
 type Out<'o> = Writer<&'o mut dyn Write>;
@@ -27,7 +30,7 @@ pub trait Stored {
     fn store(&self, out: &mut Out<'_>);
 
     /// Reads it.
-    fn restore(source: &mut PartSource<'_, '_>) -> Self;
+    fn restore(value: JsonValue<'_>) -> Self;
 }
 
 /// Maximum length of a text, in bytes: no width of a format is larger.
@@ -39,96 +42,28 @@ const MOST: usize = 4096;
 /// Characters that the words of programs do not have, since some formats write these words as they are.
 const MARKUP: &[u8] = b"<>&\"'{}\n";
 
-/// The values of JSON, one by one. `take` does not go past the end of a list, and `leave` does.
-pub struct PartSource<'s, 't> {
-    reader: &'s mut Reader<'t>,
-    next: Event<'t>,
+/// Returns a text; an empty one in place of a text that is too long or has too many lines.
+fn text_from(value: JsonValue<'_>) -> String {
+    let text: String =
+        value.string().map_or(String::new(), |text| harmless(&text.chars().collect::<String>()));
+    let lines = text.bytes().filter(|byte| *byte == b'\n').count();
+    let is_long = text.len() > LONGEST || lines > MOST_LINES;
+    if is_long { String::new() } else { text }
 }
 
-impl<'s, 't> PartSource<'s, 't> {
-    /// Returns the source of what `reader` reads next.
-    pub fn new(reader: &'s mut Reader<'t>) -> PartSource<'s, 't> {
-        let mut source = PartSource { reader, next: Event::End };
-        source.advance();
-        source
-    }
+/// Returns a word of the program, which stays for the rest of the process.
+fn word_from(value: JsonValue<'_>) -> &'static str {
+    let word = text_from(value);
+    if word.bytes().any(|byte| MARKUP.contains(&byte)) { "" } else { word.leak() }
+}
 
-    fn advance(&mut self) {
-        self.next = self.reader.next_event().unwrap_or(Event::End);
-    }
+fn number_from(value: JsonValue<'_>) -> f64 {
+    value.number().unwrap_or(f64::NAN)
+}
 
-    /// Returns whether the list or the text ends here.
-    pub fn is_at_end(&self) -> bool {
-        matches!(self.next, Event::EndArray | Event::End)
-    }
-
-    /// Returns the next event, and stays before an end.
-    fn take(&mut self) -> Event<'t> {
-        let event = self.next;
-        if !self.is_at_end() {
-            self.advance();
-        }
-        event
-    }
-
-    /// Returns the next value.
-    pub fn restored<T: Stored>(&mut self) -> T {
-        T::restore(self)
-    }
-
-    /// Goes to the end of a list, which is not left: what follows belongs to others.
-    pub fn end(&mut self) {
-        let mut depth = 0_usize;
-        while !(depth == 0 && self.is_at_end()) && self.next != Event::End {
-            match self.next {
-                Event::BeginArray => depth += 1,
-                Event::EndArray => depth -= 1,
-                _ => {}
-            }
-            self.advance();
-        }
-    }
-
-    /// Leaves a list.
-    fn leave(&mut self) {
-        self.end();
-        self.advance();
-    }
-
-    /// Begins a value of an enumeration: returns the place of its name among `names`, and whether it is a list.
-    fn open(&mut self, names: &[&str]) -> (Option<usize>, bool) {
-        let is_list = self.next == Event::BeginArray;
-        if is_list {
-            self.take();
-        }
-        let found = match self.take() {
-            Event::String(text) => names.iter().position(|name| text == *name),
-            _ => None,
-        };
-        (found, is_list)
-    }
-
-    /// Returns a text; an empty one in place of a text that is too long or has too many lines.
-    fn text(&mut self) -> String {
-        let Event::String(text) = self.take() else { return String::new() };
-        let text = harmless(&text.chars().collect::<String>());
-        let lines = text.bytes().filter(|byte| *byte == b'\n').count();
-        let is_long = text.len() > LONGEST || lines > MOST_LINES;
-        if is_long { String::new() } else { text }
-    }
-
-    /// Returns a word of the program.
-    fn word(&mut self) -> String {
-        let word = self.text();
-        if word.bytes().any(|byte| MARKUP.contains(&byte)) { String::new() } else { word }
-    }
-
-    fn number(&mut self) -> f64 {
-        match self.take() {
-            Event::Number(number) => number,
-            _ => f64::NAN,
-        }
-    }
+/// Reads the next of the fields of `whole`; what a shorter list does not have is null.
+fn restored<'j, T: Stored>(fields: &mut dyn Iterator<Item = JsonValue<'j>>, whole: JsonValue<'j>) -> T {
+    T::restore(fields.next().unwrap_or(whole.nothing()))
 }
 
 fn number(out: &mut Out<'_>, number: f64) {
@@ -196,11 +131,9 @@ macro_rules! stored {
                 end_list(out);
             }
 
-            fn restore(source: &mut PartSource<'_, '_>) -> Self {
-                source.take();
-                let whole = $name { $($field: source.restored()),+ };
-                source.leave();
-                whole
+            fn restore(value: JsonValue<'_>) -> Self {
+                let mut fields = value.items();
+                $name { $($field: restored(&mut fields, value)),+ }
             }
         }
     )+};
@@ -222,26 +155,15 @@ macro_rules! stored {
                 }
             }
 
-            #[allow(unused_assignments, reason = "the last name is counted, too")]
-            fn restore(source: &mut PartSource<'_, '_>) -> Self {
-                let (found, is_list) = source.open(&[$(stringify!($variant)),+]);
-                let whole = 'found: {
-                    let mut place = 0;
-                    $(
-                        if found == Some(place) {
-                            break 'found $name::$variant $(($({
-                                let $field = source.restored();
-                                $field
-                            }),+))?;
-                        }
-                        place += 1;
-                    )+
-                    $instead
-                };
-                if is_list {
-                    source.leave();
+            fn restore(value: JsonValue<'_>) -> Self {
+                let mut fields = value.items();
+                match text_from(fields.next().unwrap_or(value)).as_str() {
+                    $(stringify!($variant) => $name::$variant $(($({
+                        let $field = restored(&mut fields, value);
+                        $field
+                    }),+))?,)+
+                    _ => $instead,
                 }
-                whole
             }
         }
     )+};
@@ -291,14 +213,14 @@ fn begin_variant(out: &mut Out<'_>, name: &str, is_list: bool) {
 
 /// Implements [`Stored`] for types that are one value of JSON: an expression writes it, and another reads it.
 macro_rules! plain {
-    ($($type:ty: |$own:ident, $out:ident| $store:expr, |$source:ident| $restore:expr;)+) => {$(
+    ($($type:ty: |$own:ident, $out:ident| $store:expr, |$value:ident| $restore:expr;)+) => {$(
         impl Stored for $type {
             fn store(&self, $out: &mut Out<'_>) {
                 let $own = self;
                 $store
             }
 
-            fn restore($source: &mut PartSource<'_, '_>) -> Self {
+            fn restore($value: JsonValue<'_>) -> Self {
                 $restore
             }
         }
@@ -306,22 +228,21 @@ macro_rules! plain {
 }
 
 plain! {
-    f64: |own, out| number(out, *own), |source| source.number();
-    usize: |own, out| number(out, own.real()), |source| math::whole(source.number()) as usize;
-    u32: |own, out| number(out, f64::from(*own)), |source| math::whole(source.number()) as u32;
-    NodeId: |own, out| own.0.store(out), |source| NodeId(source.restored());
-    String: |own, out| text(out, own), |source| source.text();
-    // The words of programs stay for the rest of the process.
-    &'static str: |own, out| text(out, own), |source| source.word().leak();
-    &'static Metric: |own, out| (**own).store(out), |source| Box::leak(Box::new(source.restored()));
+    f64: |own, out| number(out, *own), |value| number_from(value);
+    usize: |own, out| number(out, own.real()), |value| math::whole(number_from(value)) as usize;
+    u32: |own, out| number(out, f64::from(*own)), |value| math::whole(number_from(value)) as u32;
+    NodeId: |own, out| own.0.store(out), |value| NodeId(Stored::restore(value));
+    String: |own, out| text(out, own), |value| text_from(value);
+    &'static str: |own, out| text(out, own), |value| word_from(value);
+    &'static Metric: |own, out| (**own).store(out), |value| Box::leak(Stored::restore(value));
     // Samples have the digits of their format.
-    Value: |own, out| text(out, &text_of(own)), |source| Value::Word(source.text());
+    Value: |own, out| text(out, &text_of(own)), |value| Value::Word(text_from(value));
     Result<f64, String>: |own, out| match own {
         Ok(cell) => number(out, *cell),
         Err(reason) => text(out, reason),
-    }, |source| match source.next {
-        Event::String(_) => Err(source.text()),
-        _ => Ok(source.number()),
+    }, |value| match value.string() {
+        Some(_) => Err(text_from(value)),
+        None => Ok(number_from(value)),
     };
 }
 
@@ -330,8 +251,8 @@ impl<T: Stored> Stored for Box<T> {
         (**self).store(out);
     }
 
-    fn restore(source: &mut PartSource<'_, '_>) -> Self {
-        Box::new(source.restored())
+    fn restore(value: JsonValue<'_>) -> Self {
+        Box::new(T::restore(value))
     }
 }
 
@@ -342,14 +263,9 @@ impl<T: Stored> Stored for Vec<T> {
         end_list(out);
     }
 
-    fn restore(source: &mut PartSource<'_, '_>) -> Self {
-        let mut all = Vec::new();
-        source.take();
-        while !source.is_at_end() {
-            all.push(source.restored());
-        }
-        source.leave();
-        all
+    fn restore(value: JsonValue<'_>) -> Self {
+        let items: &mut dyn Iterator<Item = _> = &mut value.items();
+        vector(items.map(T::restore))
     }
 }
 
@@ -361,14 +277,8 @@ impl<T: Stored> Stored for Option<T> {
         }
     }
 
-    fn restore(source: &mut PartSource<'_, '_>) -> Self {
-        match source.next {
-            Event::Null => {
-                source.take();
-                None
-            }
-            _ => Some(source.restored()),
-        }
+    fn restore(value: JsonValue<'_>) -> Self {
+        (!value.is_null()).then(|| T::restore(value))
     }
 }
 
@@ -380,10 +290,8 @@ impl<A: Stored, B: Stored> Stored for (A, B) {
         end_list(out);
     }
 
-    fn restore(source: &mut PartSource<'_, '_>) -> Self {
-        source.take();
-        let both = (source.restored(), source.restored());
-        source.leave();
-        both
+    fn restore(value: JsonValue<'_>) -> Self {
+        let mut fields = value.items();
+        (restored(&mut fields, value), restored(&mut fields, value))
     }
 }

@@ -19,8 +19,8 @@ use crate::record::label::Label;
 use crate::record::row::Row;
 use crate::saved::alike::{self, Under, VERIFIED, WHOLE};
 use crate::saved::conditions::escaped;
-use crate::saved::tree::{JsonTree, JsonValue};
 use crate::saved::{Problem, Saved, documents, shape};
+use latency_report::tree::{JsonTree, JsonValue};
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ use crate::catalogue::{DESCRIPTORS, command};
 use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::record::row::Row;
-use crate::saved::tree::JsonTree;
+use latency_report::tree::JsonTree;
 use latency_report::{FORMATS, Purpose, Terminal};
 
 /// The outcome of a command: its exit status, its output, and its message.

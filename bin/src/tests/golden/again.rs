@@ -10,11 +10,11 @@ use super::scene::Scene;
 use super::{findings, in_format, is_run, scenes, without_shown};
 use crate::describe::ROWS;
 use crate::describe::anonymous::anonymous;
-use crate::saved::tree::JsonTree;
 use latency_core::Pcg32;
 use latency_core::json::Event;
 use latency_core::text::steers;
 use latency_report::stored::{self, JSON, Restored, restored};
+use latency_report::tree::JsonTree;
 use latency_report::{FORMATS, Format, Shown};
 
 /// Returns the result in a document.

@@ -8,13 +8,28 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::Cell;
-use latency_report::chart::vector;
 
 use latency_core::json::{Error, Event, NOT_A_RESULT, Reader, Str};
 use latency_core::sort_by;
 
-use crate::error::Problem;
-use crate::options::tokens::escaped;
+use super::chart::vector;
+use super::escape::escaped;
+
+/// A defect of a file, and its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, from 1.
+    pub line: u32,
+    /// The defect, and its own remedy if it has one.
+    pub what: &'static str,
+}
+
+impl Problem {
+    /// Returns a problem in a line.
+    pub const fn new(line: u32, what: &'static str) -> Problem {
+        Problem { line, what }
+    }
+}
 
 /// A parsed document.
 pub struct JsonTree<'t> {
@@ -173,7 +188,12 @@ impl<'j> JsonValue<'j> {
 
     /// Returns the member of this name; null if there is none.
     pub fn at(self, name: &str) -> JsonValue<'j> {
-        self.member(name).unwrap_or(JsonValue { index: self.tree.nodes.len(), ..self })
+        self.member(name).unwrap_or(self.nothing())
+    }
+
+    /// Returns a value that is not in the document, and thus null.
+    pub fn nothing(self) -> JsonValue<'j> {
+        JsonValue { index: self.tree.nodes.len(), ..self }
     }
 
     /// Returns the elements; none of another value than a list.
@@ -210,6 +230,13 @@ impl<'j> JsonValue<'j> {
             _ => self.refuse("not a number"),
         }
         None
+    }
+
+    /// Returns the number if it is a count, which has no point; `None` for another value.
+    pub fn count(self) -> Option<u64> {
+        let text = self.tree.text.get(self.node()?.start as usize..)?;
+        let end = text.iter().position(|byte| b",]} \t\n\r".contains(byte)).unwrap_or(text.len());
+        core::str::from_utf8(text.get(..end)?).ok()?.parse().ok()
     }
 
     /// Returns the string, if it is one.
