@@ -147,11 +147,8 @@ pub fn read_table(
         match structure.kind() {
             ARRAY if structure.field(0x05, 1) == SYSTEM_MEMORY => promised += structure.field(0x0d, 2),
             DEVICE => {
-                let mut other_use = false;
-                find(table, (ARRAY, 0x02), structure.field(0x04, 2), &mut |array| {
-                    other_use = array.field(0x05, 1) != SYSTEM_MEMORY;
-                });
-                if !other_use {
+                let array = find(table, (ARRAY, 0x02), structure.field(0x04, 2)).last();
+                if array.is_none_or(|array| array.field(0x05, 1) == SYSTEM_MEMORY) {
                     slots += 1;
                     structure.device(table, node_at, each)?;
                 }
@@ -168,14 +165,14 @@ pub fn read_table(
 /// Passes the populated devices that EDAC knows to `each`. Returns `None` if it knows none, or only parts of devices.
 pub fn read_edac(files: &impl Files, each: &mut dyn FnMut(&Dimm)) -> Option<()> {
     let (mut any, mut whole) = (false, true);
-    visit_edac(files, &mut |EdacDevice { directory, size, is_rank }| {
+    visit_edac(files, &mut |directory, size, is_rank| {
         (any, whole) = (true, whole && !is_rank);
         let kind = files::text::<64>(files, format_args!("{directory}/dimm_mem_type"));
         let kind = KINDS.iter().find(|known| kind.as_str().ends_with(known.1));
         each(&Dimm {
             locator: files::text(files, format_args!("{directory}/dimm_label")),
             kind: kind.map_or("", |kind| kind.1),
-            size: (*size > 0).then(|| Bytes::MIB.times(*size)),
+            size: (size > 0).then(|| Bytes::MIB.times(size)),
             ..Dimm::default()
         });
     });
@@ -200,25 +197,25 @@ fn node_of(
     handle: u64,
     node_at: &dyn Fn(u64) -> Option<NodeId>,
 ) -> Option<NodeId> {
-    let (mut node, mut several) = (None, false);
-    find(table, (kind, 0x0c), handle, &mut |addresses| {
-        for address in addresses.ends(extended) {
-            let its = node_at(address);
-            several |= its.is_none() || node.is_some() && node != its;
-            node = its;
-        }
-    });
-    node.filter(|_| !several)
-}
-
-/// Passes the structures of one type that have `handle` at an offset to `each`.
-fn find(table: &[u8], (kind, offset): (u8, usize), handle: u64, each: &mut dyn FnMut(&Structure<'_>)) {
-    let mut rest = table;
-    while let Some(Some(structure)) = Structure::next(&mut rest) {
-        if structure.kind() == kind && structure.field(offset, 2) == handle {
-            each(&structure);
+    let mut node = None;
+    for address in find(table, (kind, 0x0c), handle).flat_map(|range| range.ends(extended)) {
+        let its = node_at(address)?;
+        if *node.get_or_insert(its) != its {
+            return None;
         }
     }
+    node
+}
+
+/// Returns the structures of one type that have `handle` at an offset.
+fn find<'t>(
+    table: &'t [u8],
+    (kind, offset): (u8, usize),
+    handle: u64,
+) -> impl Iterator<Item = Structure<'t>> {
+    let mut rest = table;
+    core::iter::from_fn(move || Structure::next(&mut rest)?)
+        .filter(move |structure| structure.kind() == kind && structure.field(offset, 2) == handle)
 }
 
 /// One structure of the table.
@@ -324,18 +321,8 @@ impl<'t> Structure<'t> {
 /// populated slots have a directory, so their numbers have gaps.
 const MOST: [u32; 2] = [128, 128];
 
-/// A device, or a rank of it.
-struct EdacDevice {
-    /// Its directory.
-    directory: Text<64>,
-    /// Its capacity in MiB.
-    size: u64,
-    /// True if it is only a rank.
-    is_rank: bool,
-}
-
-/// Passes each device to `each`.
-fn visit_edac(files: &impl Files, each: &mut dyn FnMut(&EdacDevice)) {
+/// Passes the directory of each device to `each`, its capacity in MiB, and true if it is only a rank of a device.
+fn visit_edac(files: &impl Files, each: &mut dyn FnMut(Text<64>, u64, bool)) {
     for controller in 0..MOST[0] {
         let own: Text<64> = Text::of(format_args!("/sys/devices/system/edac/mc/mc{controller}"));
         if files::read(files, format_args!("{own}/mc_name"), &mut [0; 64]).is_none() {
@@ -346,7 +333,7 @@ fn visit_edac(files: &impl Files, each: &mut dyn FnMut(&EdacDevice)) {
             let name = if is_rank { "rank" } else { "dimm" };
             let directory = Text::of(format_args!("{own}/{name}{device}"));
             if let Some(size) = files::number(files, format_args!("{directory}/size")) {
-                each(&EdacDevice { directory, size, is_rank });
+                each(directory, size, is_rank);
             }
         }
     }
@@ -367,11 +354,11 @@ pub struct ErrorCounts {
 impl ErrorCounts {
     /// Passes the counts of each device since the kernel started to `each`.
     pub fn read(files: &impl Files, each: &mut dyn FnMut(&ErrorCounts)) {
-        visit_edac(files, &mut |EdacDevice { directory, .. }| {
+        visit_edac(files, &mut |directory, _, _| {
             let count = |kind| files::number(files, format_args!("{directory}/dimm_{kind}_count"));
             each(&ErrorCounts {
                 locator: files::text(files, format_args!("{directory}/dimm_label")),
-                directory: *directory,
+                directory,
                 counts: [count("ce"), count("ue"), None, None],
             });
         });
