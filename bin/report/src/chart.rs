@@ -50,6 +50,11 @@ pub struct Axis {
     pub scale: Scale,
 }
 
+impl Axis {
+    /// The horizontal axis of working sets.
+    pub const WORKING_SET: Axis = Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic };
+}
+
 /// Largest number that is drawn. Differences and ratios of smaller numbers are finite.
 const LARGEST: f64 = 1e100;
 
@@ -210,6 +215,12 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// Makes a chart without marks.
+    #[inline(never)]
+    pub fn of([title, subtitle]: [String; 2], [x_axis, y_axis]: [Axis; 2], series: Vec<Series>) -> Chart {
+        Chart { title, subtitle, x_axis, y_axis, series, marks: Vec::new() }
+    }
+
     /// Rounds all numbers to the digits of documents, so that the chart of a saved result is the chart of its run.
     pub fn rounded(mut self) -> Chart {
         for Series { data: Data::Points(points) | Data::Scatter(points) | Data::Curve(points), .. } in

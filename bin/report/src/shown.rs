@@ -79,40 +79,48 @@ impl ShownTable {
         self.rows.len() > 1
     }
 
-    /// Pushes several texts, such as the headings.
-    pub fn texts(&mut self, texts: &[&str]) {
-        texts.iter().for_each(|text| self.text(text));
-    }
-
     /// Begins the next row.
-    pub fn row(&mut self) {
+    pub fn row(&mut self) -> &mut ShownTable {
         self.rows.push(Vec::new());
+        self
     }
 
     /// Pushes a cell.
-    pub fn show(&mut self, shown: &dyn Display) {
+    pub fn show(&mut self, shown: &dyn Display) -> &mut ShownTable {
         if let Some(row) = self.rows.last_mut() {
             row.push(format!("{shown}"));
         }
+        self
+    }
+
+    /// Pushes a cell for each of some values.
+    pub fn each(&mut self, shown: impl Iterator<Item = impl Display>) -> &mut ShownTable {
+        shown.for_each(|shown| _ = self.show(&shown));
+        self
+    }
+
+    /// Pushes several texts, such as the headings.
+    pub fn texts(&mut self, texts: &[&str]) -> &mut ShownTable {
+        self.each(texts.iter())
     }
 
     /// Pushes a cell that is composed of parts.
-    pub fn cell(&mut self, words: fmt::Arguments<'_>) {
-        self.show(&words);
+    pub fn cell(&mut self, words: fmt::Arguments<'_>) -> &mut ShownTable {
+        self.show(&words)
     }
 
     /// Pushes a cell that is a text, and may be empty.
-    pub fn text(&mut self, text: &str) {
-        self.show(&text);
+    pub fn text(&mut self, text: &str) -> &mut ShownTable {
+        self.show(&text)
     }
 
     /// Pushes a number with three significant digits, or a dash.
-    pub fn number(&mut self, number: impl Into<Option<f64>>) {
-        self.show(&Digits(number.into().unwrap_or(f64::NAN)));
+    pub fn number(&mut self, number: impl Into<Option<f64>>) -> &mut ShownTable {
+        self.show(&Digits(number.into().unwrap_or(f64::NAN)))
     }
 
     /// Pushes a value, or a dash if it is unknown.
-    pub fn known(&mut self, value: Option<impl Display>) {
+    pub fn known(&mut self, value: Option<impl Display>) -> &mut ShownTable {
         match value {
             Some(value) => self.show(&value),
             None => self.text("-"),
@@ -120,7 +128,7 @@ impl ShownTable {
     }
 
     /// Pushes both ends of an interval, or `otherwise` if there is none.
-    pub fn range(&mut self, interval: Option<Interval>, otherwise: &str) {
+    pub fn range(&mut self, interval: Option<Interval>, otherwise: &str) -> &mut ShownTable {
         match interval {
             Some(Interval { low, high }) => self.cell(format_args!("{} to {}", Digits(low), Digits(high))),
             None => self.text(otherwise),

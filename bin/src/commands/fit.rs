@@ -206,9 +206,7 @@ impl FileContext<'_> {
             document.tabulate("", Level::Quiet, 1, &|table| {
                 table.texts(&["working set", "ns"]);
                 for sample in samples.iter() {
-                    table.row();
-                    table.show(&sample.size);
-                    table.number(sample.nanoseconds);
+                    table.row().show(&sample.size).number(sample.nanoseconds);
                 }
             });
             document.put(&CURVE, label.as_str());

@@ -71,15 +71,11 @@ pub fn table(document: &mut Shown, machine: &Machine, measured: &dyn Fn(&Node) -
         for node in nodes() {
             let of = &node.attributes;
             let claim = of.claim();
-            table.row();
-            table.cell(format_args!("node {}", node.id));
-            table.known(claim.map(|claim| claim.initiators));
+            table.row().cell(format_args!("node {}", node.id)).known(claim.map(|claim| claim.initiators));
             table.known(claim.and_then(|claim| both([claim.read, claim.write].map(nanoseconds), |ns| ns)));
             let rates = |rate| Digits(rate as f64 / 1e9);
             table.known(claim.and_then(|claim| both([claim.read_bandwidth, claim.write_bandwidth], rates)));
-            table.known(of.side_cache.map(|cache| cache.size));
-            table.known(of.tier);
-            table.known(of.weight);
+            table.known(of.side_cache.map(|cache| cache.size)).known(of.tier).known(of.weight);
             if any {
                 table.number(measured(node));
             }

@@ -96,14 +96,9 @@ pub fn table(document: &mut Shown, machine: &Machine) {
     document.tabulate("Memory devices:", Level::Normal, 1, &|table| {
         table.texts(&["slot", "node", "size", "type", "MT/s", "data bits", "ranks"]);
         for dimm in dimms.populated {
-            table.row();
-            table.show(&dimm.locator);
-            table.known(dimm.node);
-            table.known(dimm.size);
-            table.text(if dimm.kind.is_empty() { "-" } else { dimm.kind });
-            table.known(dimm.rate);
-            table.known(dimm.width);
-            table.known(dimm.ranks);
+            let kind = if dimm.kind.is_empty() { "-" } else { dimm.kind };
+            table.row().show(&dimm.locator).known(dimm.node).known(dimm.size).text(kind);
+            table.known(dimm.rate).known(dimm.width).known(dimm.ranks);
         }
     });
 }

@@ -63,7 +63,7 @@ pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
 /// Describes every point as a row for people, and the evidence for it.
 pub fn points(document: &mut Shown, report: &Report<'_, '_>) {
     point::table(document, report, (Level::Verbose, "point"), &|table, _, outcome| {
-        table.show(&name(&outcome.point))
+        table.show(&name(&outcome.point));
     });
     point::evidence(document, report);
 }

@@ -240,8 +240,7 @@ pub fn table(
     let looked = measured().any(|(.., series)| series.undisturbed.is_some());
     let told_apart = measured().any(|(.., series)| series.split.is_some());
     document.tabulate("", level, 1, &|table| {
-        table.text(what);
-        table.texts(&["ns", "95% CI"]);
+        table.text(what).texts(&["ns", "95% CI"]);
         if told_apart {
             table.texts(&["without translation", "translation"]);
         }
@@ -252,16 +251,14 @@ pub fn table(
         for (index, outcome, series) in measured() {
             table.row();
             name(table, index, outcome);
-            table.number(series.nanoseconds.median);
-            table.range(series.nanoseconds.interval, "too few rounds");
+            table.number(series.nanoseconds.median).range(series.nanoseconds.interval, "too few rounds");
             if told_apart {
                 split::cells(table, split::parts(outcome));
             }
             if looked {
                 undisturbed::cell(table, series);
             }
-            table.number(series.minimum_ns);
-            table.number(series.core_cycles.map(|cycles| cycles.median));
+            table.number(series.minimum_ns).number(series.core_cycles.map(|cycles| cycles.median));
             table.cell(format_args!("{:.1}%", series.disturbed_share() * 100.0));
         }
     });

@@ -146,11 +146,10 @@ pub fn of_saved(document: &mut Shown, rows: &[Row]) {
 pub fn cells(table: &mut ShownTable, parts: Option<LoadParts>) {
     match parts {
         Some(LoadParts { without_translation, translation }) => {
-            table.cell(format_args!("{}", with_ends(without_translation)));
-            table.cell(format_args!("{}", with_ends(translation)));
+            table.show(&with_ends(without_translation)).show(&with_ends(translation))
         }
         None => table.texts(&["-", "-"]),
-    }
+    };
 }
 
 /// Describes a level for programs, at this core clock.

@@ -116,7 +116,7 @@ pub fn cell(table: &mut ShownTable, series: &RoundSeries) {
         None => table.text("-"),
         Some(Undisturbed::Seen { nanoseconds, .. }) => table.number(nanoseconds),
         Some(Undisturbed::AtMost(bound)) => table.cell(format_args!("at most {}", Digits(bound))),
-    }
+    };
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The plan for readers who want to know in advance (`--dry-run`): the points, the memory, and the duration.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::bandwidth::view;
@@ -12,7 +13,7 @@ use latency_engine::budget::Budget;
 use latency_engine::regions;
 use latency_engine::result::{OrderName, Point, Walk};
 use latency_report::document::{fields, members};
-use latency_report::{Level, Part, Role, Shown, ShownTable};
+use latency_report::{Level, Part, Role, Shown};
 
 fields! {
     pub PLAN "plan" "True if nothing was measured; this is a plan.";
@@ -105,25 +106,20 @@ fn kind(point: &Point) -> Option<&'static str> {
     traffic.or(point.walk.ping_pong().map(|pair| pair.method.word()))
 }
 
-/// Pushes the order of a walk, or the kind of traffic or exchange.
-fn order(table: &mut ShownTable, point: &Point) {
-    match kind(point) {
-        Some(kind) => table.text(kind),
-        None => table.show(&OrderName(point.order)),
-    }
+/// Returns the order of a walk, or the kind of traffic or exchange.
+fn order(point: &Point) -> String {
+    kind(point).map_or_else(|| format!("{}", OrderName(point.order)), Into::into)
 }
 
-/// Pushes the number of cores that generate traffic for some points, or the loop of their walk.
-fn walker(table: &mut ShownTable, points: &[Point]) {
+/// Returns the number of cores that generate traffic for some points, or the loop of their walk.
+fn walker(points: &[Point]) -> String {
     let counts = || points.iter().filter_map(|point| Some(point.walk.traffic()?.generators));
     match (counts().min(), counts().max(), points) {
-        (Some(least), Some(most), _) if least < most => table.cell(format_args!("{least} to {most} cores")),
-        (Some(count), ..) => table.cell(format_args!("{count} core{}", plural(count))),
-        (_, _, [Point { walk: Walk::PingPong(pair), .. }]) => {
-            table.cell(format_args!("with CPU {}", pair.partner));
-        }
-        (_, _, [Point { walk: Walk::PingPong(_), .. }, ..]) => table.text("two CPUs"),
-        (_, _, points) => table.text(points.first().map_or("", |point| point.kernel.name)),
+        (Some(least), Some(most), _) if least < most => format!("{least} to {most} cores"),
+        (Some(count), ..) => format!("{count} core{}", plural(count)),
+        (_, _, [Point { walk: Walk::PingPong(pair), .. }]) => format!("with CPU {}", pair.partner),
+        (_, _, [Point { walk: Walk::PingPong(_), .. }, ..]) => "two CPUs".into(),
+        (_, _, points) => points.first().map_or("", |point| point.kernel.name).into(),
     }
 }
 
@@ -152,17 +148,13 @@ fn groups(document: &mut Shown, points: &[Point]) {
         for group in &groups {
             let Some(point) = group.first() else { continue };
             let sizes = || group.iter().map(|member| member.size);
-            table.row();
-            table.cell(format_args!("{} -> {}", point.initiator, point.target));
-            order(table, point);
-            table.show(&point.pages);
-            walker(table, group);
-            table.show(&point.stride);
-            match (sizes().min(), sizes().max()) {
-                (Some(least), Some(most)) if least < most => table.cell(format_args!("{least} to {most}")),
-                _ => table.show(&point.size),
-            }
-            table.show(&group.len());
+            let sizes = match (sizes().min(), sizes().max()) {
+                (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+                _ => format!("{}", point.size),
+            };
+            table.row().cell(format_args!("{} -> {}", point.initiator, point.target));
+            table.show(&order(point)).show(&point.pages).show(&walker(group));
+            table.show(&point.stride).show(&sizes).show(&group.len());
         }
     });
 }
@@ -172,16 +164,13 @@ fn every(document: &mut Shown, points: &[Point]) {
     document.tabulate("", Level::Verbose, 4, &|table| {
         table.texts(&["from -> to", "CPU", "order", "chains", "working set", "lines"]);
         for point in points {
-            table.row();
-            table.cell(format_args!("{} -> {}", point.initiator, point.target));
-            table.show(&point.cpu);
-            order(table, point);
-            match kind(point) {
-                Some(_) => walker(table, core::slice::from_ref(point)),
-                None => table.cell(format_args!("{}{}", point.walk.lanes(), point.walk)),
-            }
-            table.show(&point.size);
-            table.show(&(point.size.0 / point.stride.0.max(1)));
+            let chains = match kind(point) {
+                Some(_) => walker(core::slice::from_ref(point)),
+                None => format!("{}{}", point.walk.lanes(), point.walk),
+            };
+            let lines = point.size.0 / point.stride.0.max(1);
+            table.row().cell(format_args!("{} -> {}", point.initiator, point.target)).show(&point.cpu);
+            table.show(&order(point)).show(&chains).show(&point.size).show(&lines);
         }
     });
 }

@@ -176,7 +176,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         match index < report.outcomes.len() && !each {
             true => table.cell(format_args!("{initiator} -> {target}")),
             false => table.show(&own_cores::name(report, cpu)),
-        }
+        };
     });
     picture(evidence, report, found, &nodes);
     method::walks(evidence, report);
@@ -420,14 +420,10 @@ pub(super) fn single(
     let mark = Mark::line(value, format_args!("{} {unit}{between}", Digits(value)));
     let whiskers = interval.map(|interval| (interval.low, interval.high));
     let point = ChartPoint { whiskers, ..ChartPoint::new(value, 0.0) };
-    let chart = Chart {
-        title,
-        subtitle,
-        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear },
-        y_axis: Axis { title: "", unit: Unit::Names([name].into()), scale: Scale::Linear },
-        series: [Series { name: String::new(), data: Data::Scatter([point].into()) }].into(),
-        marks: [mark].into(),
-    };
+    let x_axis = Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Linear };
+    let y_axis = Axis { title: "", unit: Unit::Names([name].into()), scale: Scale::Linear };
+    let series = [Series { name: String::new(), data: Data::Scatter([point].into()) }].into();
+    let chart = Chart { title, subtitle, x_axis, y_axis, series, marks: [mark].into() };
     document.draw(Picture::Chart(chart), false);
 }
 
@@ -436,12 +432,11 @@ pub(super) fn single(
 fn grid(document: &mut Shown, found: &MatrixConclusion, nodes: &Grid) {
     document.tabulate("", Level::Normal, 1, &|table| {
         table.text(if found.of_memory { "memory, ns" } else { "ns" });
-        nodes.targets.iter().for_each(|node| table.cell(format_args!("to {node}")));
+        table.each(nodes.targets.iter().map(|node| format!("to {node}")));
         table.texts(&["remote/local", "firmware (SLIT)"]);
         for from in &nodes.initiators {
             let own: Vec<Pair> = vector(found.pairs.iter().copied().filter(|pair| pair.from.0 == from));
-            table.row();
-            table.cell(format_args!("from {from}"));
+            table.row().cell(format_args!("from {from}"));
             for to in &nodes.targets {
                 table.number(own.iter().find(|pair| pair.to.0 == to).map(|pair| pair.ns));
             }

@@ -111,7 +111,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     evidence(&mut parts.evidence, report, found);
     let data = &mut parts.data;
     point::table(data, report, (Level::Verbose, "order"), &|table, _, outcome| {
-        table.text(name(outcome.point.order))
+        table.text(name(outcome.point.order));
     });
     point::evidence(data, report);
     data.object(&STRIDED, report.extra.strided, strided);
@@ -183,27 +183,25 @@ fn table(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, found: &Ord
         (Order::Sequential, ratio(sequential)),
     ];
     document.tabulate("", Level::Quiet, 1, &|table| {
-        table.show(&size);
-        table.texts(&["ns/load", "core cycles", "cold, ns/load", "speed vs random"]);
+        table.show(&size).texts(&["ns/load", "core cycles", "cold, ns/load", "speed vs random"]);
         for (order, ratio) in &orders {
             let outcome = report.outcomes.iter().find(|outcome| outcome.point.order == *order);
-            table.row();
-            table.text(name(*order));
+            table.row().show(&name(*order));
             let Some(measured) = outcome.and_then(|outcome| outcome.result.as_ref().ok()) else {
                 table.texts(&["-", "-", "-", "-"]);
                 continue;
             };
             table.number(measured.series.nanoseconds.median);
             table.number(measured.series.core_cycles.map(|cycles| cycles.median));
-            table.number(measured.warm_up.cold_ns);
-            table.known(ratio.as_ref());
+            table.number(measured.warm_up.cold_ns).known(ratio.as_ref());
         }
         if let Some(scan) = report.extra.strided {
-            table.row();
-            table.text("scan (independent)");
-            table.number(scan.nanoseconds);
-            table.number(scan.core_cycles);
-            table.text("-");
+            table
+                .row()
+                .text("scan (independent)")
+                .number(scan.nanoseconds)
+                .number(scan.core_cycles)
+                .text("-");
             table.known(ratio(independent));
         }
     });

@@ -114,13 +114,9 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
     parts.evidence.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["data in", "working set", "one chain", "best", "chains", "in flight", "random reads"]);
         for (place, found) in &found.saturations {
-            table.row();
-            table.text(place);
-            table.show(&found.size);
-            table.cell(format_args!("{} ns", Digits(found.single_ns)));
+            table.row().show(place).show(&found.size).cell(format_args!("{} ns", Digits(found.single_ns)));
             table.cell(format_args!("{} ns", Digits(found.fastest_ns)));
-            table.show(&found.fastest_lanes);
-            table.number(found.in_flight.value);
+            table.show(&found.fastest_lanes).number(found.in_flight.value);
             table.cell(format_args!("{} GB/s", Digits(rate(found))));
         }
     });
@@ -181,12 +177,10 @@ fn by_chains(document: &mut Shown, report: &Report<'_, '_>, sets: &[WorkingSet])
     document.tabulate("", level, 0, &|table| {
         table.text("chains");
         for set in sets.iter().take(REGIONS) {
-            table.cell(format_args!("{}, ns", set.size));
-            table.text("in flight");
+            table.cell(format_args!("{}, ns", set.size)).text("in flight");
         }
         for kernel in KERNELS.iter().filter(|kernel| report.options.has_chains(kernel)) {
-            table.row();
-            table.show(&kernel.lanes());
+            table.row().show(&kernel.lanes());
             for set in sets.iter().take(REGIONS) {
                 let nanoseconds = set.with_lanes(kernel.lanes()).map(|time| time.value);
                 table.number(nanoseconds);
@@ -219,12 +213,9 @@ fn picture(report: &Report<'_, '_>, found: &ParallelConclusion) -> Chart {
         ),
         None => "Loads in flight by chains".into(),
     };
-    Chart {
-        title,
-        subtitle: point::subtitle("loads in flight by chains", report.machine, report.outcomes.last()),
-        x_axis: Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic },
-        series: vector(&mut found.sets.iter().zip(&found.places).take(REGIONS).map(line)),
-        marks: Vec::new(),
-    }
+    let subtitle = point::subtitle("loads in flight by chains", report.machine, report.outcomes.last());
+    let x_axis = Axis { title: "chains", unit: Unit::Count, scale: Scale::Logarithmic };
+    let y_axis = Axis { title: "loads in flight", unit: Unit::Count, scale: Scale::Logarithmic };
+    let series = vector(&mut found.sets.iter().zip(&found.places).take(REGIONS).map(line));
+    Chart::of([title, subtitle], [x_axis, y_axis], series)
 }

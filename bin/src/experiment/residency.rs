@@ -250,11 +250,9 @@ fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
     let [first, ..] = sets[..] else { return };
     let size = |set: &[Residence]| set.first().map_or(Bytes(0), |point| point.size);
     document.tabulate("% of the lines left", Level::Normal, 0, &|table| {
-        table.text("wait, ms");
-        sets.iter().for_each(|set| table.show(&size(set)));
+        table.text("wait, ms").each(sets.iter().map(|set| size(set)));
         for row in first {
-            table.row();
-            table.show(&milliseconds(row.wait_ns));
+            table.row().show(&milliseconds(row.wait_ns));
             for set in &sets {
                 let cell = set.iter().find(|cell| cell.wait_ns == row.wait_ns);
                 table.known(cell.map(|cell| format!("{:.0}", 100.0 * cell.share.value)));
@@ -289,12 +287,11 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>) {
             set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));
         Some(Series::of(format!("{}", set.first()?.size), &mut points))
     });
-    document.picture(Picture::Chart(Chart {
-        title: "Life of lines in the shared cache".into(),
-        subtitle: point::subtitle("share of the lines left by wait", report.machine, report.outcomes.first()),
-        x_axis: Axis { title: "time since the load", unit: Unit::Plain("ms"), scale: Scale::Logarithmic },
-        y_axis: Axis { title: "left", unit: Unit::Plain("%"), scale: Scale::Linear },
-        series: vector(&mut lines),
-        marks: Vec::new(),
-    }));
+    let title = "Life of lines in the shared cache".into();
+    let subtitle =
+        point::subtitle("share of the lines left by wait", report.machine, report.outcomes.first());
+    let x_axis = Axis { title: "time since the load", unit: Unit::Plain("ms"), scale: Scale::Logarithmic };
+    let y_axis = Axis { title: "left", unit: Unit::Plain("%"), scale: Scale::Linear };
+    let chart = Chart::of([title, subtitle], [x_axis, y_axis], vector(&mut lines));
+    document.picture(Picture::Chart(chart));
 }

@@ -320,33 +320,30 @@ fn nodes(document: &mut Shown, machine: &Machine) {
     let others = if all.len() > 1 { all } else { &[] };
     document.tabulate("", Level::Quiet, 2, &|table| {
         table.texts(&["node", "CPUs", "memory", "free", "available"]);
-        machine.pool_sizes().iter().for_each(|size| table.cell(format_args!("{size} pages")));
-        table.text("package");
-        others.iter().for_each(|node| table.cell(format_args!("SLIT to {}", node.id)));
+        table.each(machine.pool_sizes().iter().map(|size| format!("{size} pages"))).text("package");
+        table.each(others.iter().map(|node| format!("SLIT to {}", node.id)));
         for node in all {
             let memory = machine.memory_of(node);
-            table.row();
-            table.show(&node.id);
+            table.row().show(&node.id);
             if node.cpus.is_empty() {
                 table.text("none")
             } else {
                 table.show(&node.cpus)
-            }
+            };
             match node.kind() {
                 NodeKind::CpuOnly | NodeKind::Empty => table.text("none"),
                 _ if machine.memory_nodes.contains(node.id.0) => table.show(&memory),
                 _ => table.cell(format_args!("{memory} (outside the cpuset)")),
-            }
-            table.show(&node.memory_free);
-            table.show(&machine.free_memory(node.id));
+            };
+            table.show(&node.memory_free).show(&machine.free_memory(node.id));
             for size in machine.pool_sizes().iter() {
                 match node.page_pool(size) {
                     Some(pool) => table.cell(format_args!("{} of {} free", pool.free, pool.total)),
                     None => table.text("-"),
-                }
+                };
             }
             table.known(Some(node.packages).filter(|packages| !packages.is_empty()));
-            others.iter().for_each(|to| table.known(machine.topology.distance(node.id, to.id)));
+            others.iter().for_each(|to| _ = table.known(machine.topology.distance(node.id, to.id)));
         }
     });
     attributes::table(document, machine, &|_| None);

@@ -243,14 +243,10 @@ fn table(document: &mut Shown, grid: &VariantGrid<'_, '_>, sets: &[LevelSet]) {
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1% of the fastest of its level";
     document.tabulate(caption, Level::Quiet, 1, &|table| {
-        table.text("");
-        sets.iter().for_each(|set| table.text(set.level));
-        table.row();
-        table.text("");
-        sets.iter().for_each(|set| table.show(&set.size));
+        table.text("").each(sets.iter().map(|set| set.level));
+        table.row().text("").each(sets.iter().map(|set| set.size));
         for (row, variant) in VARIANTS.iter().enumerate() {
-            table.row();
-            table.show(&label(variant));
+            table.row().show(&label(variant));
             for (column, set) in sets.iter().enumerate() {
                 let Some(measured) = grid.at(row, column).and_then(|outcome| outcome.result.as_ref().ok())
                 else {

@@ -237,21 +237,17 @@ fn by_work(document: &mut Shown, view: &WindowView<'_>) {
             if view.floor.is_some() {
                 table.text("L1");
             }
-            table.text(&view.place);
-            table.texts(&["prefetched", "time saved"]);
+            table.text(&view.place).texts(&["prefetched", "time saved"]);
             for [plain, _] in &KERNELS {
                 let time = |set: &WorkingSet, prefetch| {
                     set.with_work(plain.work(), prefetch).map_or(f64::NAN, |time| time.value)
                 };
                 let (without, with) = (time(view.memory, false), time(view.memory, true));
-                table.row();
-                table.show(&plain.work());
-                table.show(&plain.instructions());
+                table.row().show(&plain.work()).show(&plain.instructions());
                 if let Some(floor) = view.floor {
                     table.number(time(floor, false));
                 }
-                table.number(without);
-                table.number(with);
+                table.number(without).number(with);
                 table.known(Some(1.0 - with / without).filter(|saved| saved.is_finite()).map(percent));
             }
         },
@@ -286,11 +282,9 @@ fn by_fillers(document: &mut Shown, view: &WindowView<'_>) {
     let measured = view.memory.times.iter().any(|(walk, _)| matches!(walk, Walk::Apart(_)));
     let caption = "Time of two loads with instructions between them, relative to none";
     document.tabulate(caption, Level::Verbose, 0, &|table| {
-        table.text("instructions");
-        Filler::ALL.iter().for_each(|filler| table.text(filler.word()));
+        table.text("instructions").each(Filler::ALL.iter().map(|filler| filler.word()));
         for fillers in (0..=Gap::MOST).step_by(STEP).filter(|_| measured) {
-            table.row();
-            table.show(&fillers);
+            table.row().show(&fillers);
             for filler in Filler::ALL {
                 let ratio = time(filler, fillers).zip(time(filler, 0)).map(|(with, without)| with / without);
                 table.known(ratio.map(|ratio| format!("{ratio:.2}")));
@@ -333,14 +327,12 @@ fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>)
     });
     if measured {
         let subtitle = "time of two loads, relative to that without instructions between them";
-        document.picture(Picture::Chart(Chart {
-            title,
-            subtitle: point::subtitle(subtitle, report.machine, report.outcomes.last()),
-            x_axis: Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear },
-            y_axis: Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear },
-            series: series.into(),
-            marks: marks.into(),
-        }));
+        let subtitle = point::subtitle(subtitle, report.machine, report.outcomes.last());
+        let x_axis =
+            Axis { title: "instructions between two loads", unit: Unit::Count, scale: Scale::Linear };
+        let y_axis = Axis { title: "relative time of both", unit: Unit::Plain(""), scale: Scale::Linear };
+        let (series, marks) = (series.into(), marks.into());
+        document.picture(Picture::Chart(Chart { title, subtitle, x_axis, y_axis, series, marks }));
     }
     measured
 }
@@ -364,13 +356,7 @@ fn work(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>, in
     };
     let subtitle =
         point::subtitle("time per load of 16 chains by instructions", report.machine, report.outcomes.last());
-    let chart = Chart {
-        title,
-        subtitle,
-        x_axis: Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear },
-        y_axis: Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear },
-        series,
-        marks: Vec::new(),
-    };
-    document.draw(Picture::Chart(chart), in_text);
+    let x_axis = Axis { title: "instructions between loads", unit: Unit::Count, scale: Scale::Linear };
+    let y_axis = Axis { title: "time per load", unit: Unit::Plain("ns"), scale: Scale::Linear };
+    document.draw(Picture::Chart(Chart::of([title, subtitle], [x_axis, y_axis], series)), in_text);
 }

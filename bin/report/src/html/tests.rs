@@ -58,7 +58,7 @@ fn everything(document: &mut Shown, text: &str) {
                 if row > 0 {
                     table.row();
                 }
-                [text; 3].iter().for_each(|text| table.text(text));
+                table.each([text; 3].iter());
             }
         });
     }

@@ -66,14 +66,11 @@ pub fn table(document: &mut Shown, levels: Option<&Levels>) {
     document.tabulate("", document::Level::Normal, 1, &|table| {
         table.texts(&["level", "A, ns", "B, ns", "B/A", "A, core cycles", "B, core cycles", "B/A"]);
         for level in &levels.all {
-            table.row();
-            table.text(&name(level));
+            table.row().show(&name(level));
             for ([a, b], ratio) in
                 [(level.nanoseconds, level.ratio()), (level.cycles, level.ratio_in_cycles())]
             {
-                table.number(a);
-                table.number(b);
-                if ratio.is_finite() { table.cell(format_args!("{ratio:.3}")) } else { table.text("-") }
+                table.number(a).number(b).known(ratio.is_finite().then_some(format_args!("{ratio:.3}")));
             }
         }
     });

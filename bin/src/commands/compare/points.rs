@@ -1,6 +1,5 @@
 //! The points of both sides: as a table, as a picture, and for programs.
 
-use alloc::vec::Vec;
 use core::fmt;
 use latency_report::chart::vector;
 
@@ -139,15 +138,17 @@ impl ComparisonView<'_> {
                     table.show(&shown_value(row, field));
                 }
                 for amount in [0, 1].map(|side| SideValue::of(pair, side)) {
-                    if mixed { table.show(&amount) } else { table.number(amount.value) }
+                    if mixed {
+                        table.show(&amount)
+                    } else {
+                        table.number(amount.value)
+                    };
                 }
                 table.cell(format_args!("{:.3}", pair.ratio()));
                 match telling(pair) {
-                    Some(Interval { low, high }) => {
-                        table.cell(format_args!("{low:.3} to {high:.3}"));
-                    }
+                    Some(Interval { low, high }) => table.cell(format_args!("{low:.3} to {high:.3}")),
                     None => table.text("unknown"),
-                }
+                };
                 let between = if pair.interpolated { " (interpolated)" } else { "" };
                 let word = self.word(pair);
                 table.cell(format_args!("{}{between}", if word == "same" { "" } else { word }));
@@ -184,18 +185,11 @@ impl ComparisonView<'_> {
             None => "Latency of B over A".into(),
         };
         let [one, other] = self.paths.map(first_name);
-        document.picture(Picture::Chart(Chart {
-            title,
-            subtitle: format!("ratio by working set, above 1 B is slower; A: {one}, B: {other}"),
-            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted },
-            series: [
-                ratios,
-                Series { name: "equal".into(), data: Data::Curve([ChartPoint::new(0.0, 1.0)].into()) },
-            ]
-            .into(),
-            marks: Vec::new(),
-        }));
+        let subtitle = format!("ratio by working set, above 1 B is slower; A: {one}, B: {other}");
+        let y_axis = Axis { title: "B/A", unit: Unit::Plain(""), scale: Scale::Fitted };
+        let equal = Series { name: "equal".into(), data: Data::Curve([ChartPoint::new(0.0, 1.0)].into()) };
+        let chart = Chart::of([title, subtitle], [Axis::WORKING_SET, y_axis], [ratios, equal].into());
+        document.picture(Picture::Chart(chart));
     }
 
     /// Describes every point for programs.

@@ -234,11 +234,8 @@ fn mixture(document: &mut Shown, found: &Expectation<'_>, terms: &[Term], sum: f
     document.tabulate("Mixture of levels: share of the loads times latency", Level::Normal, 1, &|table| {
         table.texts(&["part", "up to", "share", "ns", "adds"]);
         for term in terms {
-            table.row();
-            table.text(term.part);
-            table.known(term.capacity.map(levels::size));
-            table.cell(format_args!("{:.1}%", 100.0 * term.share));
-            table.number(term.nanoseconds);
+            table.row().show(&term.part).known(term.capacity.map(levels::size));
+            table.cell(format_args!("{:.1}%", 100.0 * term.share)).number(term.nanoseconds);
             table.cell(format_args!("{:.2}", term.adds()));
         }
     });

@@ -236,13 +236,10 @@ impl FleetView<'_, '_> {
             table.texts(&["host", "point", "value", "median", "ratio", "deviations"]);
             for outlier in outliers.iter().take(shown) {
                 let value = &outlier.value;
-                table.row();
-                table.text(self.name(value.host));
-                table.text(self.name(self.key(value).point));
-                table.show(&Amount(outlier.quantity, value.value));
-                table.show(&Amount(outlier.quantity, outlier.norm.median));
-                table.cell(format_args!("{:.2}", outlier.ratio()));
-                table.number(outlier.z());
+                let amount = |amount| Amount(outlier.quantity, amount);
+                table.row().show(&self.name(value.host)).show(&self.name(self.key(value).point));
+                table.show(&amount(value.value)).show(&amount(outlier.norm.median));
+                table.cell(format_args!("{:.2}", outlier.ratio())).number(outlier.z());
             }
         });
         if outliers.len() > shown {
@@ -263,10 +260,8 @@ impl FleetView<'_, '_> {
                 let key = self.key(value);
                 let unit = unit(key.quantity()).1;
                 let Interval { low, high } = value.interval;
-                table.row();
-                table.text(self.name(value.host));
-                table.text(self.name(key.point));
-                table.show(&Amount(key.quantity(), value.value));
+                let amount = Amount(key.quantity(), value.value);
+                table.row().show(&self.name(value.host)).show(&self.name(key.point)).show(&amount);
                 table.range(Some(Interval { low: low / unit, high: high / unit }), "");
             }
         });
@@ -279,18 +274,15 @@ impl FleetView<'_, '_> {
             for group in self.found.shown_groups() {
                 let key = self.runs.key(group.key);
                 let nodes = group.nodes();
-                table.row();
                 let comma = if group.kind.is_one_of_several() { ", " } else { "" };
-                table.cell(format_args!(
-                    "{}, {nodes} node{}{comma}{}",
-                    self.name(key.cpu),
-                    plural(nodes as usize),
-                    group.kind
-                ));
-                table.text(self.name(key.point));
-                table.show(&group.like);
-                table.show(&Amount(key.quantity(), group.norm.median));
-                table.show(&Amount(key.quantity(), group.norm.allowed(self.threshold)));
+                let cpu = format!("{}, {nodes} node{}", self.name(key.cpu), plural(nodes as usize));
+                let amount = |amount| Amount(key.quantity(), amount);
+                table
+                    .row()
+                    .cell(format_args!("{cpu}{comma}{}", group.kind))
+                    .show(&self.name(key.point))
+                    .show(&group.like);
+                table.show(&amount(group.norm.median)).show(&amount(group.norm.allowed(self.threshold)));
             }
         });
     }

@@ -52,16 +52,9 @@ fn series<'r>(rows: impl Iterator<Item = &'r Row>, name: String) -> Series {
 /// Returns the picture of some lines, if there are any.
 fn chart(series: Vec<Series>, title: String, subtitle: &str, unit: &'static str) -> Option<Picture> {
     let [_, axis] = quantity(unit);
-    (!series.is_empty()).then(|| {
-        Picture::Chart(Chart {
-            title,
-            subtitle: subtitle.into(),
-            x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-            y_axis: Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto },
-            series,
-            marks: Vec::new(),
-        })
-    })
+    let y_axis = Axis { title: axis, unit: Unit::Plain(unit), scale: Scale::Auto };
+    (!series.is_empty())
+        .then(|| Picture::Chart(Chart::of([title, subtitle.into()], [Axis::WORKING_SET, y_axis], series)))
 }
 
 /// Returns the rows of each line: those that differ only in their size.
@@ -135,8 +128,7 @@ fn matrix(rows: &[Row], name: &str) -> Option<Picture> {
         noun: "node",
         rows: from,
         columns: to,
-        groups: None,
-        cells: Vec::new(),
+        ..Matrix::default()
     };
     fits.then(|| Picture::Matrix(matrix.filled(&cell)))
 }

@@ -92,11 +92,8 @@ impl Plans {
         document.tabulate("", Level::Quiet, 1, &|table| {
             table.texts(&["experiment", "points", "memory", "time"]);
             for (name, planned, takes) in self.possible() {
-                table.row();
-                table.text(name);
-                table.show(&planned.points.len());
-                table.show(&regions::bytes(planned.budget.memory, &planned.points));
-                table.show(&takes);
+                let memory = regions::bytes(planned.budget.memory, &planned.points);
+                table.row().show(&name).show(&planned.points.len()).show(&memory).show(&takes);
             }
         });
         run.present(document);

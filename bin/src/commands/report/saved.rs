@@ -220,20 +220,13 @@ fn side_by_side(document: &mut Shown, files: &[File<'_>]) {
         table.texts(&["file", "host", "CPU", "experiment", "trust", "points", "min", "median", "max"]);
         for file in files {
             let Saved { rows, .. } = file.saved;
-            table.row();
-            table.text(file.name().as_str());
-            table.text(file.saved.host());
-            table.text(file.saved.cpu());
-            table.text(file.experiment());
-            table.text(file.trust());
-            table.show(&rows.len());
             let [least, median, most] = file.values;
-            table.number(least);
-            table.number(median);
+            table.row().show(&file.name().as_str()).show(&file.saved.host()).show(&file.saved.cpu());
+            table.show(&file.experiment()).show(&file.trust()).show(&rows.len()).number(least).number(median);
             match most.is_nan() {
                 true => table.text("-"),
                 false => table.cell(format_args!("{} {}", Digits(most), unit(rows))),
-            }
+            };
         }
     });
 }
@@ -332,20 +325,17 @@ fn points(document: &mut Shown, rows: &[Row], level: Level) {
         _ => differing(rows.iter()) | CLASS,
     };
     document.tabulate("", level, 1, &|table| {
-        table.text("point");
-        table.text(unit_of_all);
-        table.text("95% CI");
+        table.texts(&["point", unit_of_all, "95% CI"]);
         if has_parts {
             table.texts(&["without translation", "translation"]);
         }
         table.texts(&["core cycles", "pages"]);
         for row in rows {
-            table.row();
-            table.show(&Label { row, shown });
+            table.row().show(&Label { row, shown });
             match unit_of_all {
                 SEVERAL => table.cell(format_args!("{} {}", Digits(value(row)), unit(slice::from_ref(row)))),
                 _ => table.number(value(row)),
-            }
+            };
             // The interval of a rate is left out, because it is the interval of the time for a line.
             table.range(row.interval().filter(|_| row.traffic().is_none()), "");
             if has_parts {
@@ -354,7 +344,7 @@ fn points(document: &mut Shown, rows: &[Row], level: Level) {
             match row.core_cycles() {
                 Some(cycles) => table.number(cycles),
                 None => table.text(""),
-            }
+            };
             table.text(row.word(PAGES_OBTAINED));
         }
     });

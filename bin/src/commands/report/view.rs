@@ -181,7 +181,7 @@ fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
                         "{} -> {}, {}, {words}",
                         point.initiator, point.target, point.size
                     )),
-                }
+                };
                 table.cell(format_args!("{} ns", headline(measured.series.nanoseconds.into(), 1.0)));
                 split::cells(table, split::parts(outcome));
             }

@@ -126,16 +126,13 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>, lines: &[Line]) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.text("each core");
         for line in lines {
-            table.cell(format_args!("{}, GB/s", name(line)));
-            table.text("95% CI");
+            table.cell(format_args!("{}, GB/s", name(line))).text("95% CI");
         }
         for (size, _) in &longest.rates {
-            table.row();
-            table.show(size);
+            table.row().show(size);
             for line in lines {
                 let rate = line.rates.iter().find(|(other, _)| other == size).map(|(_, rate)| *rate);
-                table.show(&gigabytes(rate));
-                table.show(&Half(rate));
+                table.show(&gigabytes(rate)).show(&Half(rate));
             }
         }
     });
@@ -146,12 +143,11 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>, lines: &[Line]) {
     let point = |(size, rate): &(Bytes, Estimate)| ChartPoint::of(size.0.real(), rate.scaled(1.0 / GIGA));
     let first = lines.first().unwrap_or(longest);
     let caches = (1..=LEVELS).filter_map(|level| Some((level, first.share(report, level)?)));
-    document.picture(Picture::Chart(Chart {
-        title: format!("Bandwidth: up to {} GB/s", Gigabytes(most)),
-        subtitle: format!("by working set of each core; {}", report.machine.processor.brand.as_str()),
-        x_axis: Axis { title: "working set of each core", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Logarithmic },
-        series: lines.iter().map(|line| Series::of(name(line), &mut line.rates.iter().map(point))).collect(),
-        marks: caches.map(|(level, size)| Mark::line(size.0.real(), format_args!("L{level}"))).collect(),
-    }));
+    let title = format!("Bandwidth: up to {} GB/s", Gigabytes(most));
+    let subtitle = format!("by working set of each core; {}", report.machine.processor.brand.as_str());
+    let x_axis = Axis { title: "working set of each core", ..Axis::WORKING_SET };
+    let y_axis = Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Logarithmic };
+    let series = lines.iter().map(|line| Series::of(name(line), &mut line.rates.iter().map(point))).collect();
+    let marks = caches.map(|(level, size)| Mark::line(size.0.real(), format_args!("L{level}"))).collect();
+    document.picture(Picture::Chart(Chart { title, subtitle, x_axis, y_axis, series, marks }));
 }

@@ -16,7 +16,7 @@ use crate::plan::generators;
 use latency_engine::result::{Outcome, Traffic, Walk};
 use latency_report::chart::vector;
 use latency_report::{
-    Axis, AxisRange, Chart, ChartPoint, Digits, Level, Picture, Scale, Series, Shown, ShownTable, Unit,
+    Axis, AxisRange, Chart, ChartPoint, Digits, Level, Picture, Scale, Series, Shown, Unit,
 };
 
 /// The maximum number of rows (pairs times kinds) of the table by kind that is shown below a matrix without
@@ -58,20 +58,17 @@ fn grids(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'
         document.tabulate("", Level::Quiet, 1, &|table| {
             table.cell(format_args!("{kind}, GB/s"));
             for node in &nodes.targets {
-                table.cell(format_args!("memory {node}"));
-                table.text("95% CI");
+                table.cell(format_args!("memory {node}")).text("95% CI");
             }
             for from in &nodes.initiators {
-                table.row();
-                table.cell(format_args!("node {from}"));
+                table.row().cell(format_args!("node {from}"));
                 for to in &nodes.targets {
                     let found = groups.iter().find(|group| {
                         let Traffic { kind: other, from: cores, node, .. } = group.traffic;
                         (other.name, cores.0, node.0) == (kind, from, to)
                     });
                     let rate = found.and_then(|group| group.best).map(|(_, rate)| rate);
-                    table.show(&gigabytes(rate));
-                    table.show(&Half(rate));
+                    table.show(&gigabytes(rate)).show(&Half(rate));
                 }
             }
         });
@@ -85,16 +82,13 @@ fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, l
         table.texts(&["1 core", "peak", "95% CI", "cores", "95% at", "in flight"]);
         for group in groups {
             let rate = group.best.map(|(_, rate)| rate);
-            table.row();
-            name(table, pairs, group);
-            table.show(&gigabytes(group.of_one()));
-            allocated(table, group, rate);
-            table.show(&Half(rate));
+            table.row().show(&name(pairs, group)).show(&gigabytes(group.of_one()));
+            table.show(&allocated(group, rate)).show(&Half(rate));
             table.known(group.best.map(|(generators, _)| generators));
             match group.knee() {
                 Some(count) => table.text(&cores(count)),
                 None => table.text("- cores"),
-            }
+            };
             table.number(group.best.and_then(|best| group.in_flight(best)));
         }
     });
@@ -106,11 +100,13 @@ fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, 
         table.texts(&["traffic", "cores", "GB/s", "95% CI", "per core", "efficiency", "lines in flight"]);
         for group in groups {
             for &(generators, found) in &group.rates {
-                table.row();
-                name(table, pairs, group);
-                table.show(&generators);
-                allocated(table, group, Some(found));
-                table.show(&Half(Some(found)));
+                let rate = Some(found);
+                table
+                    .row()
+                    .show(&name(pairs, group))
+                    .show(&generators)
+                    .show(&allocated(group, rate))
+                    .show(&Half(rate));
                 table.show(&Gigabytes(found.value / f64::from(generators)));
                 table.known(group.efficiency((generators, found)).map(percent));
                 table.number(group.in_flight((generators, found)));
@@ -128,14 +124,14 @@ pub fn by_cpus(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
         table.texts(&["from -> to", "CPUs", "GB/s", "95% CI", "per core"]);
         for group in groups {
             let rate = group.best.map(|(_, rate)| rate);
-            table.row();
-            name(table, true, group);
-            table.show(&cpus(report, group));
-            allocated(table, group, rate);
-            table.show(&Half(rate));
-            table.show(&Gigabytes(
-                rate.map_or(f64::NAN, |rate| rate.value / f64::from(group.traffic.generators)),
-            ));
+            let each = rate.map_or(f64::NAN, |rate| rate.value / f64::from(group.traffic.generators));
+            table
+                .row()
+                .show(&name(true, group))
+                .show(&cpus(report, group))
+                .show(&allocated(group, rate))
+                .show(&Half(rate));
+            table.show(&Gigabytes(each));
         }
     });
 }
@@ -159,24 +155,19 @@ pub fn cpus(report: &Report<'_, '_>, group: &TrafficGroup<'_, '_>) -> CpuSet {
     generators::generating(report.options, report.machine, &group.point, &group.traffic)
 }
 
-/// Pushes the name of a row: the kind, and the nodes if there are several pairs.
-fn name(table: &mut ShownTable, pairs: bool, group: &TrafficGroup<'_, '_>) {
+/// Returns the name of a row: the kind, and the nodes if there are several pairs.
+fn name(pairs: bool, group: &TrafficGroup<'_, '_>) -> String {
     let Traffic { kind, from, node, .. } = group.traffic;
-    match pairs {
-        true => table.cell(format_args!("{from} -> {node} {}", kind.name)),
-        false => table.text(kind.name),
-    }
+    if pairs { format!("{from} -> {node} {}", kind.name) } else { kind.name.into() }
 }
 
-/// Pushes a rate, and an upper bound if memory may move more than is counted.
-fn allocated(table: &mut ShownTable, group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) {
-    let shown = gigabytes(rate);
-    match (shares(group.traffic.kind).owned, rate) {
-        (owned, Some(rate)) if owned > 0.0 => {
-            table.cell(format_args!("{shown} (to {})", Gigabytes(rate.value * (1.0 + owned))));
-        }
-        _ => table.show(&shown),
-    }
+/// Returns a rate, and an upper bound if memory may move more than is counted.
+fn allocated(group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) -> String {
+    let owned = shares(group.traffic.kind).owned;
+    let bound = optional(rate.filter(|_| owned > 0.0), |rate, out| {
+        write!(out, " (to {})", Gigabytes(rate.value * (1.0 + owned)))
+    });
+    format!("{}{bound}", gigabytes(rate))
 }
 
 /// Shows the picture of a view. A terminal gets only the picture of bandwidth by number of cores.
@@ -222,14 +213,9 @@ fn chart(report: &Report<'_, '_>) -> Chart {
         if cores { "of each CPU by itself" } else { "by number of cores" },
         report.machine.processor.brand.as_str()
     );
-    Chart {
-        title,
-        subtitle,
-        x_axis: Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear },
-        y_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
-        series,
-        marks: Vec::new(),
-    }
+    let x_axis = Axis { title: if cores { "CPU" } else { "cores" }, unit: Unit::Count, scale: Scale::Linear };
+    let y_axis = Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear };
+    Chart::of([title, subtitle], [x_axis, y_axis], series)
 }
 
 fn matrix(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {

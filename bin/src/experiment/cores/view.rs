@@ -206,16 +206,14 @@ fn grid(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
     );
     let order = ordered(report, view);
     document.tabulate(&caption, Level::Quiet, 1, &|table| {
-        table.text("CPU");
-        order.iter().for_each(|cpu| table.show(cpu));
+        table.text("CPU").each(order.iter());
         for &row in &order {
-            table.row();
-            table.show(&row);
+            table.row().show(&row);
             for &column in &order {
                 match row == column {
                     true => table.text("."),
                     false => table.number(between(report, row, column).and_then(Outcome::nanoseconds)),
-                }
+                };
             }
         }
     });
@@ -250,14 +248,12 @@ fn classes(document: &mut Shown, view: &CoresView<'_>) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.texts(&["class", "pairs", "median ns", "95% CI within run", "min to max"]);
         for (class, &all) in view.found.classes.iter().zip(&view.of) {
-            table.row();
-            table.show(class);
+            table.row().show(class);
             match all > class.pairs {
                 true => table.cell(format_args!("{} of {all}", class.pairs)),
                 false => table.show(&class.pairs),
-            }
-            table.number(class.median.value);
-            table.range(class.median.interval, "too few windows");
+            };
+            table.number(class.median.value).range(class.median.interval, "too few windows");
             table.range(Some(class.range), "");
         }
     });
@@ -272,17 +268,16 @@ fn states(document: &mut Shown, report: &Report<'_, '_>) {
     let caption = "Latency by coherence state, ns per dependent access";
     document.tabulate(caption, Level::Quiet, 3, &|table| {
         table.texts(&["held by", "access, state", "home"]);
-        LineLevel::ALL.iter().for_each(|level| table.text(level.name()));
+        table.each(LineLevel::ALL.iter().map(|level| level.name()));
         for StateRow { point, owned: Owned { owner, state, access, .. }, ns } in &rows {
             table.row();
             match owner {
                 Some((owner, class)) => table.cell(format_args!("CPU {owner}, {}", class.word())),
                 None => table.cell(format_args!("CPU {} itself", point.cpu)),
-            }
+            };
             let access = if *access == Access::Own { "atomic" } else { access.word() };
-            table.cell(format_args!("{access} {}", state.word()));
-            table.cell(format_args!("node {}", point.target));
-            ns.iter().for_each(|ns| table.number(*ns));
+            table.cell(format_args!("{access} {}", state.word())).cell(format_args!("node {}", point.target));
+            table.each(ns.iter().map(|ns| Digits(ns.unwrap_or(f64::NAN))));
         }
     });
 }
@@ -306,22 +301,19 @@ fn every(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
         }
         for pair in &view.found.pairs {
             let (series, lines) = (&pair.measured.series, pair.measured.lines);
-            table.row();
-            table.cell(format_args!("{} - {}", pair.a, pair.with.partner));
-            table.text(pair.with.class.word());
-            table.number(pair.ns());
-            table.range(series.nanoseconds.interval, "-");
-            table.number(lines.map(|lines| lines.fastest.value));
+            let cpus = format_args!("{} - {}", pair.a, pair.with.partner);
+            table.row().show(&cpus).show(&pair.with.class.word()).number(pair.ns());
+            table.range(series.nanoseconds.interval, "-").number(lines.map(|lines| lines.fastest.value));
             match lines {
                 Some(PerLine { slowest, .. }) => {
-                    table.cell(format_args!("{} (line {})", Digits(slowest.value), slowest.line));
+                    table.cell(format_args!("{} (line {})", Digits(slowest.value), slowest.line))
                 }
                 None => table.text("-"),
-            }
+            };
             table.cell(format_args!("{} ({} interrupted)", pair.measured.rounds, series.disturbed));
             if messages {
                 table.number(lines.and_then(|lines| lines.messages).map(|messages| messages.most_ns()));
-            }
+            };
         }
     });
 }
@@ -366,16 +358,10 @@ fn triangle(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &Core
     let cell =
         |row, column| between(report, row, column).and_then(Outcome::nanoseconds).ok_or("not measured");
     let [_, unit] = QUANTITY;
-    let matrix = Matrix {
-        title,
-        subtitle,
-        unit,
-        noun: "CPU",
-        rows: numbers.get(..numbers.len() - 1).unwrap_or_default().into(),
-        columns: numbers.get(1..).unwrap_or_default().into(),
-        groups: Some(grouped(report, &numbers)),
-        cells: Vec::new(),
-    };
+    let groups = Some(grouped(report, &numbers));
+    let rows = numbers.get(..numbers.len() - 1).unwrap_or_default().into();
+    let columns = numbers.get(1..).unwrap_or_default().into();
+    let matrix = Matrix { title, subtitle, unit, noun: "CPU", rows, columns, groups, ..Matrix::default() };
     Picture::Matrix(matrix.filled(&cell))
 }
 
@@ -421,14 +407,9 @@ fn strip(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &CoresVi
         series.push(Series { name: String::new(), data: Data::Scatter(vector(&mut points)) });
     }
     let [quantity, unit] = QUANTITY;
-    Picture::Chart(Chart {
-        title,
-        subtitle: format!(
-            "a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}"
-        ),
-        x_axis: Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto },
-        y_axis: Axis { title: "", unit: Unit::Names(names), scale: Scale::Linear },
-        series,
-        marks: Vec::new(),
-    })
+    let subtitle =
+        format!("a mark for each measured pair of CPUs, and the median by shared hardware; {subtitle}");
+    let x_axis = Axis { title: quantity, unit: Unit::Plain(unit), scale: Scale::Auto };
+    let y_axis = Axis { title: "", unit: Unit::Names(names), scale: Scale::Linear };
+    Picture::Chart(Chart::of([title, subtitle], [x_axis, y_axis], series))
 }

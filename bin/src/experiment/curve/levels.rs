@@ -47,40 +47,33 @@ pub fn table(document: &mut Shown, analysis: &Analysis, caption: &str) {
         match latency.half() {
             Some(half) => table.cell(format_args!("{:.1}%", 100.0 * half)),
             None => table.text("unknown"),
-        }
+        };
         table.number(analysis.cycles(latency.value));
     };
     document.tabulate(caption, Level::Quiet, 1, &|table| {
         table.texts(&["level", "size", "95% CI of size", "latency", "±", "core cycles", "reported"]);
         for cache in analysis.caches() {
-            table.row();
-            table.cell(format_args!("L{}", cache.number));
-            table.show(&size_of(cache));
+            table.row().cell(format_args!("L{}", cache.number)).show(&size_of(cache));
             match (cache.ways, cache.size.interval) {
                 (Some(ways), _) => table.cell(format_args!("{ways} ways")),
                 _ if cache.exact => table.text("exact"),
                 (_, Some(interval)) => table.show(&ends(interval)),
                 _ => table.text("unknown"),
-            }
+            };
             latency(table, analysis.of_cache(cache), cache.latency);
             let reported = |size| format!("{size}{}", excess(cache.middle(), size));
             table.known(cache.claim.map(|claim| reported(claim.size)));
         }
         if let Some(memory) = &analysis.memory {
-            table.row();
-            table.text(beyond(analysis));
-            table.texts(&["", ""]);
+            table.row().show(&beyond(analysis)).text("").text("");
             latency(table, memory.nanoseconds(), memory.latency);
             table.text("");
         }
         for (level, name) in analysis.tlb.iter().zip(["L1 TLB", "L2 TLB"]) {
             let Some(level) = level else { continue };
-            table.row();
-            table.text(name);
-            table.show(&Bytes(math::whole(level.reach() + 0.5)));
+            table.row().show(&name).show(&Bytes(math::whole(level.reach() + 0.5)));
             table.cell(format_args!("{} pages", tlb_entries(level.entries)));
-            table.cell(format_args!("+{} ns", Digits(level.miss_ns)));
-            table.text("");
+            table.cell(format_args!("+{} ns", Digits(level.miss_ns))).text("");
             table.known(analysis.gigahertz.map(|clock| format!("+{}", Digits(level.miss_ns * clock))));
             table.text("");
         }

@@ -112,14 +112,8 @@ fn picture(
         true => Axis { title: "accesses", unit: Unit::Prefixed("1/s"), scale: Scale::Auto },
         false => Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto },
     };
-    document.picture(Picture::Chart(Chart {
-        title,
-        subtitle: subtitle.into(),
-        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis,
-        series,
-        marks,
-    }));
+    let chart = Chart::of([title, subtitle.into()], [Axis::WORKING_SET, y_axis], series);
+    document.picture(Picture::Chart(Chart { marks, ..chart }));
 }
 
 /// Returns the latencies of all levels: `L1 1.08 ns, memory 104 ns`.
@@ -193,10 +187,7 @@ fn rows(document: &mut Shown, samples: &[Sample], parts: &dyn Fn(Bytes) -> Optio
             table.texts(&["without translation", "translation"]);
         }
         for sample in samples {
-            table.row();
-            table.show(&sample.size);
-            table.number(sample.nanoseconds);
-            table.number(sample.core_cycles);
+            table.row().show(&sample.size).number(sample.nanoseconds).number(sample.core_cycles);
             table.range(sample.interval, "too few rounds");
             if are_apart {
                 split::cells(table, parts(sample.size));

@@ -170,7 +170,7 @@ fn answer(
 
 /// Pushes the headings of percentiles.
 fn headings(table: &mut ShownTable) {
-    PERCENTAGES.iter().for_each(|percent| table.cell(format_args!("p{}", Trimmed(*percent))));
+    table.each(PERCENTAGES.iter().map(|percent| format!("p{}", Trimmed(*percent))));
 }
 
 /// Shows a row for each pair.
@@ -180,11 +180,9 @@ fn percentiles(document: &mut Shown, known: &[KnownLoads<'_, '_>]) {
         headings(table);
         table.texts(&["max", "mean"]);
         for KnownLoads { outcome, found, .. } in known {
-            table.row();
-            table.cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
-            PERCENTAGES.iter().for_each(|percent| table.number(found.percentile_ns(*percent)));
-            table.number(found.maximum_ns());
-            table.number(found.mean_ns());
+            table.row().cell(format_args!("{} -> {}", outcome.point.initiator, outcome.point.target));
+            PERCENTAGES.iter().for_each(|percent| _ = table.number(found.percentile_ns(*percent)));
+            table.number(found.maximum_ns()).number(found.mean_ns());
         }
     });
 }
@@ -201,14 +199,11 @@ fn certainty(
     document.tabulate(whose.trim_end_matches([':', ' ']), Level::Verbose, 1, &|table| {
         table.text("");
         headings(table);
-        table.row();
-        table.cell(format_args!(
-            "{} cycles",
-            match report.cycles_are() {
-                Cycles::Counter => words().counter_name,
-                Cycles::Core => "core",
-            }
-        ));
+        let clock = match report.cycles_are() {
+            Cycles::Counter => words().counter_name,
+            Cycles::Core => "core",
+        };
+        table.row().cell(format_args!("{clock} cycles"));
         let series = outcome.result.as_ref().map(|measured| &measured.series);
         for quantile in quantiles {
             let cycles = |series| report.cycles(series, quantile?.value);
@@ -216,8 +211,7 @@ fn certainty(
         }
         // The intervals are left out if none is wider than a bucket of the histogram.
         for (words, is_low) in ENDS.into_iter().filter(|_| wide) {
-            table.row();
-            table.text(words);
+            table.row().show(&words);
             for quantile in quantiles {
                 let interval = quantile.and_then(|quantile| quantile.interval);
                 table.number(interval.map(|Interval { low, high }| if is_low { low } else { high }));
@@ -251,14 +245,10 @@ fn shares(KnownLoads { outcome, found, .. }: &KnownLoads<'_, '_>) -> Chart {
         let x = ns(percent).min(most);
         Mark::line(x, format_args!("p{} {} ns", Trimmed(percent), Digits(x)))
     });
-    Chart {
-        title,
-        subtitle,
-        x_axis: Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        y_axis: Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic },
-        series: [Series { name: String::new(), data: Data::Points(points.into()) }].into(),
-        marks: marks.into(),
-    }
+    let x_axis = Axis { title: "time of a load", unit: Unit::Plain("ns"), scale: Scale::Auto };
+    let y_axis = Axis { title: "as slow or slower", unit: Unit::Plain("%"), scale: Scale::Logarithmic };
+    let series = [Series { name: String::new(), data: Data::Points(points.into()) }].into();
+    Chart { title, subtitle, x_axis, y_axis, series, marks: marks.into() }
 }
 
 /// Writes how the percentiles were obtained, for readers who want to check it; `whose` names the pair if there are several.

@@ -188,7 +188,7 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
                 Some(0.0) => table.text("idle"),
                 Some(offered) => table.show(&Gigabytes(offered)),
                 None => table.text("max"),
-            }
+            };
             table.show(&Gigabytes(level.delivered.value));
             // Of a peak of zero there are no shares: other work held the generators' CPUs.
             let peak = limit.map(|limit| limit.rate.value).filter(|peak| *peak > 0.0);

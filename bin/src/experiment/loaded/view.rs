@@ -275,12 +275,8 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>
         let baseline = Data::Curve([ChartPoint::new(0.0, idle)].into());
         series.push(Series { name: format!("idle {} ns", Digits(idle)), data: baseline });
     }
-    document.picture(Picture::Chart(Chart {
-        title,
-        subtitle: format!("latency by bandwidth; {}", report.machine.processor.brand.as_str()),
-        x_axis: Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear },
-        y_axis: Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted },
-        series,
-        marks,
-    }));
+    let subtitle = format!("latency by bandwidth; {}", report.machine.processor.brand.as_str());
+    let x_axis = Axis { title: "bandwidth", unit: Unit::Plain("GB/s"), scale: Scale::Linear };
+    let y_axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Fitted };
+    document.picture(Picture::Chart(Chart { title, subtitle, x_axis, y_axis, series, marks }));
 }

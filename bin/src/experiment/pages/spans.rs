@@ -235,15 +235,13 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, spans: &Spans<'_>) {
     let Some(largest) = spans.measured().map(|kind| kind.series.span).max() else { return };
     let Some(least) = spans.measured().map(|kind| kind.page).min() else { return };
     document.tabulate("ns of translation by span of addresses", Level::Normal, 0, &|table| {
-        table.text("span");
-        spans.measured().for_each(|kind| table.cell(format_args!("{} pages", kind.page)));
+        table.text("span").each(spans.measured().map(|kind| format!("{} pages", kind.page)));
         let octaves = (0..u64::BITS).map(|octave| Bytes(1 << octave));
         for span in octaves.filter(|span| *span > least.times(FEWEST_PAGES) && *span <= largest) {
             if !span.0.ilog2().is_multiple_of(2) && span != largest {
                 continue;
             }
-            table.row();
-            table.show(&span);
+            table.row().show(&span);
             for kind in spans.measured() {
                 let cost = kind.at(span).filter(|(found, _)| *found == span);
                 // A smaller difference is that of two measurements.
@@ -297,14 +295,13 @@ pub fn picture(document: &mut Shown, spans: &Spans<'_>) {
             }
         }
     }
-    let chart = Chart {
-        title: "cost of address translation".into(),
-        subtitle: "time of a load of one line in each page, less the time over 8 pages; no memory is behind the addresses".into(),
-        x_axis: Axis { title: "span of addresses", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis: Axis { title: "translation", unit: Unit::Plain("ns"), scale: Scale::Auto },
-        series: Vec::new(),
-        marks,
-    };
+    let texts = [
+        "cost of address translation",
+        "time of a load of one line in each page, less the time over 8 pages; no memory is behind the addresses",
+    ];
+    let x_axis = Axis { title: "span of addresses", ..Axis::WORKING_SET };
+    let y_axis = Axis { title: "translation", unit: Unit::Plain("ns"), scale: Scale::Auto };
+    let chart = Chart { marks, ..Chart::of(texts.map(Into::into), [x_axis, y_axis], Vec::new()) };
     let lines = spans.measured().map(|kind| {
         let costs = kind.points.iter().filter(|point| point.count.is_power_of_two());
         let mut shown = costs.filter_map(|point| {

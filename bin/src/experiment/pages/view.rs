@@ -20,7 +20,7 @@ use latency_engine::result::{Exclusion, OrderName, Outcome, PageKind, PageWords}
 use latency_report::chart::vector;
 use latency_report::document::members;
 use latency_report::lists::joined;
-use latency_report::{Axis, Chart, ChartPoint, Digits, Level, Role, Scale, Shown, ShownTable, Unit};
+use latency_report::{Axis, Chart, ChartPoint, Digits, Level, Role, Scale, Shown, Unit};
 
 members! {
     fn summary(found: Option<&HugePagesConclusion>, larger: Option<&Larger>);
@@ -82,7 +82,7 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         match point.stride == point.line.bytes() {
             true => table.cell(format_args!("{size}, {pages}, {}", OrderName(point.order))),
             false => table.cell(format_args!("{size}, {pages}, one line per page")),
-        }
+        };
     });
     point::evidence(data, report);
     spans::data(data, &view.spans);
@@ -208,39 +208,37 @@ fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger
 fn table(document: &mut Shown, report: &Report<'_, '_>, PagesView { walks, had, .. }: &PagesView<'_, '_>) {
     let largest = had.last().filter(|pages| !pages.are_base());
     document.tabulate("", Level::Quiet, 0, &|table| {
-        table.text("working set");
-        had.iter().for_each(|pages| table.cell(format_args!("{} ns", heading(*pages))));
+        table.text("working set").each(had.iter().map(|pages| format!("{} ns", heading(*pages))));
         if let Some(largest) = largest {
             table.cell(format_args!("{} saves", heading(*largest)));
         }
         for small in walks.random(report.machine.base_pages()) {
-            table.row();
-            table.show(&small.point.size);
+            table.row().show(&small.point.size);
             for pages in had {
                 table.number(walks.like(small, *pages).and_then(Outcome::nanoseconds));
             }
             if largest.is_some() {
-                saves(table, walks.ratio(small));
+                table.text(&saves(walks.ratio(small)));
             }
         }
     });
 }
 
-/// Pushes the share of the time in the smallest pages that the largest pages save.
-fn saves(table: &mut ShownTable, ratio: Option<Estimate>) {
+/// Returns the share of the time in the smallest pages that the largest pages save.
+fn saves(ratio: Option<Estimate>) -> String {
     /// The ratio up to which pages count as equally fast: 2 % is not worth a change.
     const ALIKE: f64 = 1.02;
-    let Some(ratio) = ratio else { return table.text("-") };
+    let Some(ratio) = ratio else { return "-".into() };
     let saved = |ratio: f64| (1.0 - 1.0 / ratio) * 100.0;
     let ends = method::optional(
         ratio.interval.filter(|interval| interval.low > 0.0),
         |Interval { low, high }, out| write!(out, " ({:.0} to {:.0})", saved(low), saved(high)),
     );
     match ratio.side(ALIKE) {
-        Side::Above => table.cell(format_args!("{:.0}%{ends}", saved(ratio.value))),
+        Side::Above => format!("{:.0}%{ends}", saved(ratio.value)),
         // Page walks cannot make larger pages slower, so that other differences were larger.
-        Side::Near | Side::Below => table.text("none"),
-        Side::Open => table.cell(format_args!("unclear{ends}")),
+        Side::Near | Side::Below => "none".into(),
+        Side::Open => format!("unclear{ends}"),
     }
 }
 
@@ -255,11 +253,9 @@ fn by_order(
     let orders = [Order::Random, TWO_MEGABYTE_LOCAL, Order::Local(machine.page.bytes())];
     let caption = "ns by order: random everywhere, or region by region";
     document.tabulate(caption, Level::Verbose, 1, &|table| {
-        table.show(&size);
-        had.iter().for_each(|pages| table.text(&heading(*pages)));
+        table.show(&size).each(had.iter().map(|pages| heading(*pages)));
         for order in orders {
-            table.row();
-            table.show(&OrderName(order));
+            table.row().show(&OrderName(order));
             for pages in had {
                 let walk = walks.find(*pages, (order, machine.line.bytes(), size));
                 table.number(walk.and_then(Outcome::nanoseconds));
@@ -282,9 +278,7 @@ fn beside_data(
     document.tabulate("ns of one line on each base page of memory", Level::Verbose, 0, &|table| {
         table.texts(&["pages", "span", "memory", "data alone", "translation alone", "rest"]);
         for row in in_memory {
-            table.row();
-            table.show(&row.lines);
-            table.show(&report.machine.page.bytes().times(row.lines));
+            table.row().show(&row.lines).show(&report.machine.page.bytes().times(row.lines));
             for estimate in [Some(row.memory), row.data, row.alone, row.rest()] {
                 table.number(estimate.map(|estimate| estimate.value));
             }
@@ -337,12 +331,8 @@ fn pictures(
     }
     let axis = Axis { title: "latency", unit: Unit::Plain("ns"), scale: Scale::Auto };
     let chart = chart(report, [&title, "latency by working set"], axis);
-    by_kind(
-        document,
-        chart,
-        &mut had.iter().map(|pages| points(*pages, &|outcome| outcome.estimate())),
-        !compares,
-    );
+    let mut lines = had.iter().map(|pages| points(*pages, &|outcome| outcome.estimate()));
+    by_kind(document, chart, &mut lines, !compares);
 }
 
 /// Returns the title of a picture: the latency in base pages and in the largest ones.
@@ -366,12 +356,6 @@ fn chart(report: &Report<'_, '_>, [title, axes]: [&str; 2], y_axis: Axis) -> Cha
             point.cpu, point.initiator, point.target, point.stride, point.seed
         )
     });
-    Chart {
-        title: if title.is_empty() { axes } else { title }.into(),
-        subtitle: subtitle.unwrap_or_default(),
-        x_axis: Axis { title: "working set", unit: Unit::Bytes, scale: Scale::Logarithmic },
-        y_axis,
-        series: Vec::new(),
-        marks: Vec::new(),
-    }
+    let title = if title.is_empty() { axes } else { title };
+    Chart::of([title.into(), subtitle.unwrap_or_default()], [Axis::WORKING_SET, y_axis], Vec::new())
 }
