@@ -6,7 +6,6 @@ use latency_tests::attempts::retried;
 use latency_tests::lab::chains::{Chain, Window};
 use latency_tests::lab::{Boot, Model, architecture, model, ticks_per_second};
 use serde_json::Value;
-use std::collections::HashMap;
 
 /// Maximum difference of reported memory from the delivered load, as a fraction.
 const MEMORY_TOLERANCE: f64 = 0.01;
@@ -59,7 +58,7 @@ fn each_pair(
                     0,
                     pair,
                     |window| is_batch(&model, window),
-                    |offset| owners.get(&(offset / 64)).copied(),
+                    |offset| *owners.get(usize::try_from(offset / 64).ok()?)?,
                 )
                 .unwrap_or_else(|reason| panic!("{table}{reason}\n{}", boot.console.framed()));
             let mut rows = document["rows"].as_array().into_iter().flatten();
@@ -76,14 +75,21 @@ fn each_pair(
     });
 }
 
-/// Returns the number of the chain of each line.
-fn owners(buffer: &Buffer) -> HashMap<u64, usize> {
+/// Returns the number of the chain of each line of the buffer.
+fn owners(buffer: &Buffer) -> Vec<Option<usize>> {
     let nodes = |number| match buffer.cycle(number).expect("a chain") {
         (_, nodes) if number == 0 => 0..nodes,
         (first, nodes) => first..first + nodes,
     };
-    let lines = |number| nodes(number).map(move |node| (buffer.offset(node) / 64, number));
-    (0..CHAINS).flat_map(lines).collect()
+    let mut owners = Vec::new();
+    for number in 0..CHAINS {
+        for node in nodes(number) {
+            let line = (buffer.offset(node) / 64) as usize;
+            owners.resize(owners.len().max(line + 1), None);
+            owners[line] = Some(number);
+        }
+    }
+    owners
 }
 
 /// Compares reported memory and translation with those delivered.
@@ -193,7 +199,7 @@ fn large_pages_in_small_pages_of_the_host() {
 fn a_tlb_that_does_not_hold_a_window_is_reported_and_gives_no_value() {
     each_pair(
         "a TLB of 16 entries",
-        "latency=0:0:6000 tlb=16:3000 size=32M iters=300 trials=900",
+        "latency=0:0:6000 tlb=16:3000 size=32M iters=300 trials=300",
         |_, [row, _], codes, _| {
             let keys = ["memory_ns", "without_translation_ns", "translation_ns"];
             let none = keys.iter().all(|key| row[*key].is_null());

@@ -8,8 +8,9 @@ use latency_tests::run::{Run, WARNING, command, finish, run};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::skip;
 
-/// A few levels of one kind, which need a second or two.
-const SHORT: [&str; 5] = ["loaded", "--traffic=read", "--budget=3", "--size=16M", "--memnode=0"];
+/// A few levels of one kind, which need a second.
+const SHORT: [&str; 6] =
+    ["loaded", "--traffic=read", "--budget=3", "--time-limit=0.2", "--size=16M", "--memnode=0"];
 
 /// Returns the first two CPUs that this process may use.
 fn two_cpus(test: &str) -> Option<[usize; 2]> {
@@ -164,7 +165,7 @@ fn streams_beside_a_chain_are_requested_by_name() {
     if two_cpus("loaded::streams_beside_a_chain_are_requested_by_name").is_none() {
         return;
     }
-    let streams = ["loaded", "--traffic=read-stream,2:1", "--budget=3", "--size=16M", "--memnode=0"];
+    let streams = SHORT.map(|word| if word == "--traffic=read" { "--traffic=read-stream,2:1" } else { word });
     let streams = [&streams[..], &["--json", "--rates=0.5"]].concat();
     let document = finish(command(&streams).with_priority()).expect_json(0);
     assert_valid(&document);

@@ -212,7 +212,7 @@ fn errors_name_only_options_of_the_command() {
                     &["a.json a.json", "curve.json curve.json", "missing curve.json", "sizes.txt sizes.txt"]
                 }
                 "fit" | "expect" | "fleet" | "show" => &["a.json", "curve.json", "missing", "sizes.txt"],
-                "report" => &["a.json", "curve.json", "sizes.txt", "--budget=8"],
+                "report" => &["a.json", "curve.json", "sizes.txt", "--budget=3"],
                 "reference" => &["all"],
                 _ => &["", "--size=900T"],
             };
@@ -233,7 +233,7 @@ fn errors_name_only_options_of_the_command() {
             return Ok(());
         }
         if *name != "system" && has_limit {
-            words.push("--budget=3");
+            words.extend(["--budget=1", "--time-limit=0.02"]);
         }
         let mut command = directory.command(&words);
         if *mib > 0 {

@@ -130,7 +130,7 @@ fn the_cores_of_each_last_level_cache_have_a_row() {
         // The emulator describes the caches of a die as Intel does.
         let dies = ["-smp", "4,sockets=1,dies=2,cores=2,threads=1"];
         let machine = Machine::new(&[NodeSpec::new(4, 768)]).cpu_model("max,vendor=GenuineIntel");
-        let line = ["bandwidth", "--pages=4k", "--budget=10s", "--json"];
+        let line = ["bandwidth", "--pages=4k", "--budget=10s", "--time-limit=0.1", "--json"];
         let document = machine.qemu_arguments(&dies).boot(&line).expect_json(0);
         let rows = array(&document, "/rows").iter();
         let rows = rows.filter(|row| row.get("class").is_some_and(|class| class == "same L3"));

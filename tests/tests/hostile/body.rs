@@ -23,13 +23,16 @@ const DOCUMENTED: [i32; 8] = [0, 1, 2, 3, 4, 5, 6, 130];
 /// The shortest options of an experiment: some 30 ms of a CPU.
 const SHORT: [&str; 5] = ["--json", "--trials=1", "--iters=200", "--warmup-iters=100", "--time-limit=0.02"];
 
+/// Spans of addresses of some pages. Those of the default size need half a second of a CPU.
+pub const SHORT_SPANS: &str = "--max-size=1M";
+
 /// Experiments, each with its smallest working sets.
 pub const EXPERIMENTS: [&[&str]; 9] = [
     &["matrix", "--size=16K"],
     &["curve", "--min-size=8K", "--max-size=16K"],
     &["order", "--size=16K"],
     &["variants", "--size=16K"],
-    &["pages", "--size=16K"],
+    &["pages", "--size=16K", SHORT_SPANS],
     &["residency", "--size=1M"],
     &["parallel", "--size=16K"],
     &["window", "--size=16K"],

@@ -1,6 +1,6 @@
 //! Limits of resources, from zero upwards.
 
-use super::body::{REPORT, all, end, experiments, held, judge, smallest, tasks};
+use super::body::{REPORT, SHORT_SPANS, all, end, experiments, held, judge, smallest, tasks};
 use latency_tests::confine::Confine;
 use latency_tests::document::at;
 use latency_tests::enclose::Enclose;
@@ -28,7 +28,9 @@ const LIMITS: [(&str, c_int, &[u64]); 7] = [
 #[test]
 fn each_limit_in_each_experiment() {
     let mut places = Vec::new();
-    for (index, task) in tasks().into_iter().enumerate() {
+    for (index, mut task) in tasks().into_iter().enumerate() {
+        // Only a span of the default size needs more addresses than most limits leave.
+        task.retain(|word| *word != SHORT_SPANS);
         for (turn, &(name, resource, values)) in LIMITS.iter().enumerate() {
             for (step, &value) in values.iter().enumerate() {
                 if all() || (index + turn + step) % 7 == 0 {

@@ -10,9 +10,17 @@ use latency_tests::skip::skip;
 use serde_json::Value;
 
 /// Idle, a rate and the limit, and a constant load, in caches.
-const LOADED: &[&str] =
-    &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1,max", "--budget=3"];
-const HELD: &[&str] = &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1", "--hold=1"];
+const LOADED: &[&str] = &[
+    "loaded",
+    "--json",
+    "--size=64K",
+    "--traffic=read",
+    "--rates=0.1,max",
+    "--budget=3",
+    "--time-limit=0.1",
+];
+const HELD: &[&str] =
+    &["loaded", "--json", "--size=64K", "--traffic=read", "--rates=0.1", "--hold=1", "--time-limit=0.1"];
 /// Maximum memory in bytes for a chain that is larger than every cache of the tree, and for generators.
 const MOST_MEMORY: u64 = 1 << 30;
 const CLOCKS: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
