@@ -417,7 +417,7 @@ fn perform_expect(
 }
 
 /// Returns the reason why a run is incomplete, if it is.
-fn failed<'a>(findings: &Findings<'a>, done: usize) -> Option<Failure<'a>> {
+fn failed<'a>(findings: &Findings, done: usize) -> Option<Failure<'a>> {
     if findings.interrupted {
         return Some(Failure::Partial);
     }

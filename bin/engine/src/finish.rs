@@ -50,10 +50,10 @@ const FEW_POINTS: usize = 16;
 pub fn outcomes(
     session: &mut Session<'_, '_>,
     schedule: &mut RealSchedule<'_>,
-    mut each: impl FnMut(Outcome<'static>),
+    mut each: impl FnMut(Outcome),
 ) -> Attempt {
     // Points that share a piece of memory share one query of it, because a query is slow.
-    let mut looked = [None::<(usize, Result<Placed, Exclusion<'static>>)>; 2 * MOST];
+    let mut looked = [None::<(usize, Result<Placed, Exclusion>)>; 2 * MOST];
     session.noted.moves += schedule.place.moves();
     for index in 0..schedule.count() {
         let Some(point) = schedule.point(index) else { break };
@@ -99,7 +99,7 @@ pub fn note(noted: &mut Noted, rounds: &[Round]) {
 /// # Errors
 ///
 /// [`PlacementError::MovedDuringRun`] if pages are on another node after the last trial.
-pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<Placed, Exclusion<'static>> {
+pub fn stayed(warnings: &mut Warnings, placed: Placed, node: NodeId) -> Result<Placed, Exclusion> {
     if let Some((before, after)) = placed.huge_pages_changed() {
         let mapped = placed.mapped;
         warnings.push(Warning::HugePagesChanged { node, before, after, mapped });
@@ -126,7 +126,7 @@ pub fn measurement(
     placed: Placed,
     traffic: Option<PlacedField>,
     lines: Option<PerLine>,
-) -> Attempt<Result<Measurement, Exclusion<'static>>> {
+) -> Attempt<Result<Measurement, Exclusion>> {
     let Some((entry, mut series)) = schedule.series(index) else { return Ok(Err(Exclusion::Interrupted)) };
     let (point, state) = (entry.point, entry.state);
     let (fingerprint, nodes) = match point.walk {
@@ -164,7 +164,7 @@ pub fn measurement(
 
 /// Returns the reason why rounds give no value: the load alongside a chain was absent in most of them, or the clock did not
 /// advance.
-fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion<'static>> {
+fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion> {
     let is_absent = series.delivered.is_some_and(|found| found.median <= 0.0);
     match point.walk {
         Walk::Loaded(_) if is_absent => Some(Exclusion::Starved),
@@ -177,12 +177,7 @@ fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion<'stati
 /// are many.
 ///
 /// `repeat` is the first point measured again, in another pass.
-pub fn warn(
-    session: &mut Session<'_, '_>,
-    outcomes: &[Outcome<'_>],
-    budget: &Budget,
-    repeat: Option<Repeat>,
-) {
+pub fn warn(session: &mut Session<'_, '_>, outcomes: &[Outcome], budget: &Budget, repeat: Option<Repeat>) {
     warn_of_trials(session, outcomes);
     warn_of_windows(session.warnings, outcomes);
     warn_of_core_clock(session.warnings, &session.timer, outcomes);
@@ -231,19 +226,19 @@ pub fn warn(
 }
 
 /// Warns if results that show core cycles have a point without them: then all of them show ticks.
-pub fn warn_of_core_clock(warnings: &mut Warnings, timer: &Timer, outcomes: &[Outcome<'_>]) {
+pub fn warn_of_core_clock(warnings: &mut Warnings, timer: &Timer, outcomes: &[Outcome]) {
     if words().cycles_are == Cycles::Core && timer.counter().is_some() && lack_core_clock(outcomes) {
         warnings.push(Warning::NoCoreClock { cause: SeenCause::Unseen });
     }
 }
 
 /// Returns the measured points.
-fn measured<'o>(outcomes: &'o [Outcome<'_>]) -> impl Iterator<Item = (&'o Point, &'o Measurement)> {
+fn measured(outcomes: &[Outcome]) -> impl Iterator<Item = (&Point, &Measurement)> {
     outcomes.iter().filter_map(|Outcome { point, result }| Some((point, result.as_ref().ok()?)))
 }
 
 /// Warns about memory with a higher latency than while its neighbours are quiet.
-fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome]) {
     for (&Point { initiator: from, target: to, size, .. }, Measurement { series, .. }) in measured(outcomes) {
         let Some(Undisturbed::Seen { nanoseconds, .. }) = series.undisturbed else { continue };
         let ratio = series.nanoseconds.median / nanoseconds;
@@ -252,7 +247,7 @@ fn warn_of_neighbours(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
 }
 
 /// Warns about points whose translation could not be told apart from memory, because the TLB holds too few pages.
-fn warn_of_windows(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+fn warn_of_windows(warnings: &mut Warnings, outcomes: &[Outcome]) {
     for (&Point { initiator: from, target: to, size, .. }, Measurement { series, .. }) in measured(outcomes) {
         let ratio = series.split.and_then(|split| split.windows_differ);
         warnings.extend(ratio.map(|ratio| Warning::TranslationNotSeparated { from, to, size, ratio }));
@@ -260,7 +255,7 @@ fn warn_of_windows(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
 }
 
 /// Warns about trials that do not agree, that are too short for the timer, or during which the timer stepped back.
-fn warn_of_trials(session: &mut Session<'_, '_>, outcomes: &[Outcome<'_>]) {
+fn warn_of_trials(session: &mut Session<'_, '_>, outcomes: &[Outcome]) {
     let (mut points, mut share, mut steps, mut trials) = (0, STATE_SHARE, FEWEST_STEPS, 0);
     for (point, Measurement { series, hops, .. }) in measured(outcomes) {
         if let Some(found) = series.state_share.filter(|found| *found < STATE_SHARE) {
@@ -297,7 +292,7 @@ fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurem
 pub fn warn_of_hits(
     machine: &Machine,
     warnings: &mut Warnings,
-    outcomes: &[Outcome<'_>],
+    outcomes: &[Outcome],
     repeat: Option<Repeat>,
 ) {
     for point in outcomes.iter().map(|outcome| &outcome.point) {
@@ -345,7 +340,7 @@ pub fn warn_of_hits(
 
 /// Warns about nodes whose memory was measured through a memory-side cache: no working set of the node, and no
 /// footprint of generators, was four times as large as the cache.
-pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+pub fn warn_of_side_caches(machine: &Machine, warnings: &mut Warnings, outcomes: &[Outcome]) {
     for node in machine.topology.nodes() {
         let Some(cache) = node.attributes.side_cache else { continue };
         // The largest working set of a curve is its memory. Chains alongside generators have a largest set of their

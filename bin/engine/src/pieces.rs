@@ -33,13 +33,13 @@ pub struct Piece {
 pub type Open<'o, 'p, T> = dyn FnMut(&Point, &'p mut [Line]) -> Attempt<T> + 'o;
 
 /// All memory of one kind that points need.
-pub struct Pieces<'a> {
+pub struct Pieces {
     list: [Option<Piece>; MOST],
     /// The regions that could not be placed.
-    pub missing: Missing<'a>,
+    pub missing: Missing,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> Pieces {
     /// Places the memory that `points` need.
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl<'a> Pieces<'a> {
         is_mine: &dyn Fn(&Point) -> bool,
         needs: RegionsOf,
         budget: &Budget,
-    ) -> Result<Pieces<'a>, MeasureError> {
+    ) -> Attempt<Pieces> {
         let memory = budget.memory;
         let mine = || points.iter().filter(|point| is_mine(point));
         let regions = Regions::of(memory, &mut mine().copied(), &needs);
@@ -148,12 +148,7 @@ pub fn fits(machine: &Machine, points: &mut dyn Iterator<Item = Point>, budget: 
 }
 
 /// Places `size` bytes on `target`, and warns about properties of the memory that matter to the reader.
-fn place<'a>(
-    session: &mut Session<'a, '_>,
-    target: NodeId,
-    size: Bytes,
-    pages: Pages,
-) -> Result<Placement, MeasureError> {
+fn place(session: &mut Session<'_, '_>, target: NodeId, size: Bytes, pages: Pages) -> Attempt<Placement> {
     session.progress.say(format_args!("placing {size} on node {target}"));
     let placement = Placement::new(session.machine, target, size, pages)?;
     tell(session.machine, session.warnings, (target, size, pages), &placement.witness.first());

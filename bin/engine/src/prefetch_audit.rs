@@ -85,9 +85,9 @@ impl UnderWay {
     }
 
     /// Returns an audit of chains like the largest of the `measured` points.
-    pub fn like(machine: &Machine, timer: Timer, measured: &[Outcome<'_>]) -> Option<UnderWay> {
+    pub fn like(machine: &Machine, timer: Timer, measured: &[Outcome]) -> Option<UnderWay> {
         let mapped =
-            |outcome: &Outcome<'_>| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);
+            |outcome: &Outcome| outcome.result.as_ref().map_or(Bytes(0), |result| result.placed.mapped);
         let largest = measured.iter().max_by_key(|outcome| mapped(outcome))?;
         UnderWay::new(machine, timer, &largest.point, mapped(largest))
     }
@@ -198,7 +198,7 @@ impl PairRatios {
         span: Bytes,
         machine: &Machine,
         warnings: &mut Warnings,
-        measured: &[Outcome<'_>],
+        measured: &[Outcome],
     ) -> Option<Audit> {
         let [random, local, pointer] = self.found?;
         let audit = Audit { span, line: machine.line, random, local, pointer };
@@ -209,9 +209,9 @@ impl PairRatios {
 
 /// Warns about a ratio that differs from one if that affects a measured point: prefetched neighbours affect working
 /// sets below `kept`.
-fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: Bytes) {
-    let has_chain = |outcome: &Outcome<'_>| !matches!(outcome.point.walk, Walk::Traffic(_));
-    let helped = |outcome: &Outcome<'_>| {
+fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome], kept: Bytes) {
+    let has_chain = |outcome: &Outcome| !matches!(outcome.point.walk, Walk::Traffic(_));
+    let helped = |outcome: &Outcome| {
         has_chain(outcome) && outcome.point.stride < audit.line.times(SPARSE) && outcome.point.size < kept
     };
     if let Some(ratio) = off(&audit.random) {
@@ -219,7 +219,7 @@ fn warn(warnings: &mut Warnings, audit: &Audit, measured: &[Outcome<'_>], kept: 
     } else if let Some(ratio) = off(&audit.local).filter(|_| measured.iter().any(helped)) {
         warnings.push(Warning::NeighboursFetched { ratio, line: audit.line, cause: SeenCause::Unseen });
     }
-    let by_pointers = |outcome: &Outcome<'_>| matches!(outcome.point.kernel.encoding, Encoding::Pointer);
+    let by_pointers = |outcome: &Outcome| matches!(outcome.point.kernel.encoding, Encoding::Pointer);
     if let Some(ratio) = off(&audit.pointer).filter(|ratio| *ratio < 1.0 && measured.iter().any(by_pointers))
     {
         warnings.push(Warning::PointersFollowed { ratio });

@@ -7,7 +7,7 @@
 use latency_core::Summary;
 
 use crate::budget::{Budget, Memory, Optional};
-use crate::error::MeasureError;
+use crate::error::Attempt;
 use crate::machine::{Machine, Platform};
 use crate::memory::second::{CLOSE, kind_of};
 use crate::result::{Outcome, Repeat};
@@ -25,11 +25,11 @@ const LONGEST_NS: f64 = 2e9;
 /// # Errors
 ///
 /// [`MeasureError::Interrupted`], and the errors of a walk.
-pub fn again<'a>(
-    session: &mut Session<'a, '_>,
-    measured: &[Outcome<'a>],
+pub fn again(
+    session: &mut Session<'_, '_>,
+    measured: &[Outcome],
     budget: &Budget,
-) -> Result<Option<Repeat>, MeasureError> {
+) -> Attempt<Option<Repeat>> {
     let machine = session.machine;
     if machine.processor.platform == Platform::Emulated || time::now_ns() >= budget.until_ns {
         return Ok(None);
@@ -61,7 +61,7 @@ pub fn again<'a>(
 
 /// Returns the first point whose result does not depend on page placement: one in memory, or else one well within the
 /// nearest cache.
-fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o Outcome<'a>, Summary)> {
+fn chosen<'o>(machine: &Machine, measured: &'o [Outcome]) -> Option<(&'o Outcome, Summary)> {
     let of_size = |kind: usize| {
         let mut candidates = measured.iter().filter(|outcome| kind_of(machine, &outcome.point) == Some(kind));
         candidates
@@ -70,7 +70,7 @@ fn chosen<'o, 'a>(machine: &Machine, measured: &'o [Outcome<'a>]) -> Option<(&'o
     of_size(0).or_else(|| of_size(1))
 }
 
-fn summary(outcome: &Outcome<'_>) -> Option<Summary> {
+fn summary(outcome: &Outcome) -> Option<Summary> {
     Some(outcome.result.as_ref().ok()?.series.nanoseconds)
 }
 

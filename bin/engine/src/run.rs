@@ -21,7 +21,7 @@ use crate::session::{Findings, Session};
 use latency_sys::{Table, time};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
-pub type Visits<'v, 'a> = dyn FnMut(&mut Session<'a, '_>, &mut RealSchedule<'_>) -> Attempt + 'v;
+pub type Visits<'v> = dyn FnMut(&mut Session<'_, '_>, &mut RealSchedule<'_>) -> Attempt + 'v;
 
 /// Visits the points of a schedule until each is precise or out of time.
 ///
@@ -37,11 +37,7 @@ pub fn all_rounds(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>
 /// # Errors
 ///
 /// The errors of [`measure_with`].
-pub fn measure<'a>(
-    session: &mut Session<'a, '_>,
-    points: &[Point],
-    budget: &Budget,
-) -> Result<Findings<'a>, MeasureError> {
+pub fn measure(session: &mut Session<'_, '_>, points: &[Point], budget: &Budget) -> Attempt<Findings> {
     measure_with(session, points, budget, &mut Alongside::default(), &mut all_rounds)
 }
 
@@ -54,13 +50,13 @@ pub fn measure<'a>(
 /// # Errors
 ///
 /// [`MeasureError`], except for memory that may be missing. An interrupt ends the visits, and the outcomes so far are kept.
-pub fn measure_with<'a>(
-    session: &mut Session<'a, '_>,
+pub fn measure_with(
+    session: &mut Session<'_, '_>,
     points: &[Point],
     budget: &Budget,
-    alongside: &mut Alongside<'_, 'a>,
-    visits: &mut Visits<'_, 'a>,
-) -> Result<Findings<'a>, MeasureError> {
+    alongside: &mut Alongside<'_>,
+    visits: &mut Visits<'_>,
+) -> Attempt<Findings> {
     let mut run = Run::of(points, budget, alongside.missing)?;
     let key = parting(session.machine, points, budget);
     for first in firsts(points, key) {
@@ -78,13 +74,13 @@ pub fn measure_with<'a>(
 /// # Errors
 ///
 /// The errors of [`measure_with`].
-pub fn measure_in<'a>(
-    session: &mut Session<'a, '_>,
+pub fn measure_in(
+    session: &mut Session<'_, '_>,
     points: &[Point],
     budget: &Budget,
     place: &mut dyn Place,
-    visits: &mut Visits<'_, 'a>,
-) -> Result<Findings<'a>, MeasureError> {
+    visits: &mut Visits<'_>,
+) -> Attempt<Findings> {
     let mut run = Run::of(points, budget, None)?;
     let chosen = run.choose(&|_| true, None)?;
     let visited = run.visit(session, place, &chosen, budget, None, visits);
@@ -118,12 +114,12 @@ fn firsts(points: &[Point], key: PartKey) -> impl Iterator<Item = &Point> {
 }
 
 /// A run in progress.
-struct Run<'r, 'a> {
+struct Run<'r> {
     points: &'r [Point],
     /// The memory other than that of chains that could not be placed.
-    beside: Option<&'r Missing<'a>>,
+    beside: Option<&'r Missing>,
     /// The findings so far, with an outcome of each point.
-    findings: Findings<'a>,
+    findings: Findings,
 }
 
 /// The points of a part that have memory, and their indices among all.
@@ -132,13 +128,9 @@ struct Chosen {
     indices: Table<usize>,
 }
 
-impl<'r, 'a> Run<'r, 'a> {
+impl<'r, 'a> Run<'r> {
     /// Returns a run without a measured point.
-    fn of(
-        points: &'r [Point],
-        budget: &Budget,
-        beside: Option<&'r Missing<'a>>,
-    ) -> Result<Run<'r, 'a>, MeasureError> {
+    fn of(points: &'r [Point], budget: &Budget, beside: Option<&'r Missing>) -> Attempt<Run<'r>> {
         if points.is_empty() {
             return Err(MeasureError::NOTHING_TO_MEASURE);
         }
@@ -149,7 +141,7 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Returns whether an interrupt ends the run, and records that.
-    fn is_ended_by(&mut self, result: Result<(), MeasureError>) -> Result<bool, MeasureError> {
+    fn is_ended_by(&mut self, result: Attempt) -> Attempt<bool> {
         self.findings.interrupted |= matches!(result, Err(MeasureError::Interrupted));
         match result {
             Err(error) if !self.findings.interrupted => Err(error),
@@ -158,11 +150,7 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Chooses the points of a part that have memory, and records why others have none.
-    fn choose(
-        &mut self,
-        is_mine: &dyn Fn(&Point) -> bool,
-        missing: Option<&Missing<'a>>,
-    ) -> Result<Chosen, MeasureError> {
+    fn choose(&mut self, is_mine: &dyn Fn(&Point) -> bool, missing: Option<&Missing>) -> Attempt<Chosen> {
         let most = self.points.len();
         let mut chosen = Chosen { points: Table::new(most)?, indices: Table::new(most)? };
         for (index, (outcome, point)) in self.findings.outcomes.iter_mut().zip(self.points).enumerate() {
@@ -185,8 +173,8 @@ impl<'r, 'a> Run<'r, 'a> {
         chosen: &Chosen,
         budget: &Budget,
         twice: Option<usize>,
-        visits: &mut Visits<'_, 'a>,
-    ) -> Result<(), MeasureError> {
+        visits: &mut Visits<'_>,
+    ) -> Attempt {
         let Some(like) = chosen.points.first() else { return Ok(()) };
         let mut schedule = RealSchedule::new(place, *budget, like, chosen.points.iter().copied())?;
         if let Some(index) = twice {
@@ -214,9 +202,9 @@ impl<'r, 'a> Run<'r, 'a> {
         session: &mut Session<'a, '_>,
         is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
-        alongside: &mut Alongside<'_, 'a>,
-        visits: &mut Visits<'_, 'a>,
-    ) -> Result<(), MeasureError> {
+        alongside: &mut Alongside<'_>,
+        visits: &mut Visits<'_>,
+    ) -> Attempt {
         let begun_ns = time::now_ns();
         let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
@@ -281,7 +269,7 @@ impl<'r, 'a> Run<'r, 'a> {
 /// The chain is written with the kind of stores that a trial shows to be faster; the stamps of the clock time the trial.
 fn open<'p>(
     session: &mut Session<'_, '_>,
-    pieces: &'p mut Pieces<'_>,
+    pieces: &'p mut Pieces,
     chains: &'p Table<Option<Chain>>,
     memory: Memory,
 ) -> Attempt<Sites<Chains<'p>>> {

@@ -76,9 +76,9 @@ impl<'a, 's> Session<'a, 's> {
 }
 
 /// The findings of an experiment.
-pub struct Findings<'a> {
+pub struct Findings {
     /// Every point of the plan, measured or not.
-    pub outcomes: Table<Outcome<'a>>,
+    pub outcomes: Table<Outcome>,
     /// The number of the last points, which are of other cores and stand beside the others.
     pub beside: usize,
     /// The single hops of every point, if they were timed.
@@ -97,7 +97,7 @@ pub struct Findings<'a> {
     pub interrupted: bool,
 }
 
-impl Findings<'_> {
+impl Findings {
     /// Returns findings without an outcome, with room for `most`.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use latency_core::{ToReal, math};
 
 use crate::budget::Budget;
 use crate::checks::translation_probe;
-use crate::error::{Attempt, MeasureError, PlacementError};
+use crate::error::{Attempt, PlacementError};
 use crate::memory::chains::Alongside;
 use crate::pieces::Pieces;
 use crate::placement::traffic_of;
@@ -30,13 +30,13 @@ const INTERRUPT_S: f64 = 100e-6;
 ///
 /// The errors of placing, except for memory that the budget allows to be missing; [`PlacementError::ThreadsRefused`] if
 /// points need a thread and there is none, or if the user fixed the CPUs; the errors of [`run::measure_with`].
-pub fn measure_with_generators<'a>(
-    session: &mut Session<'a, '_>,
+pub fn measure_with_generators(
+    session: &mut Session<'_, '_>,
     points: &[Point],
     budget: &Budget,
     style: GeneratorStyle<'_>,
-    visits: &mut Visits<'_, 'a>,
-) -> Result<Findings<'a>, MeasureError> {
+    visits: &mut Visits<'_>,
+) -> Attempt<Findings> {
     let mut pieces = Pieces::place(session, points, &|_| true, traffic_of, budget)?;
     let missing = pieces.missing;
     let fields = pieces.open(&mut |_, lines| Ok(Field::new(lines)))?;

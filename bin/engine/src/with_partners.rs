@@ -119,11 +119,11 @@ impl<'x> Partners<'x> {
 ///
 /// The errors of placing; [`PlacementError::ThreadsRefused`]; [`TimingError::NeedsCounter`] without a time-stamp counter;
 /// those of [`run::measure_in`].
-pub fn measure_with_partners<'a>(
-    session: &mut Session<'a, '_>,
+pub fn measure_with_partners(
+    session: &mut Session<'_, '_>,
     points: &[Point],
     budget: &Budget,
-) -> Result<Findings<'a>, MeasureError> {
+) -> Attempt<Findings> {
     let needs = || TimingError::NeedsCounter { what: "core-to-core measurements", instead: "matrix" };
     let counter = *session.timer.counter().ok_or_else(needs)?;
     let atomics = session.machine.atomics;

@@ -37,13 +37,13 @@ impl CpuPair<'_> {
 }
 
 /// Returns the pair of an outcome, if it was measured.
-fn pair<'r>(outcome: &'r Outcome<'_>) -> Option<CpuPair<'r>> {
+fn pair<'r>(outcome: &'r Outcome) -> Option<CpuPair<'r>> {
     let with = *outcome.point.walk.ping_pong()?;
     Some(CpuPair { a: outcome.point.cpu, with, measured: outcome.result.as_ref().ok()? })
 }
 
 /// Returns every pair that was measured.
-fn pairs<'r>(outcomes: &'r [Outcome<'_>]) -> impl Iterator<Item = CpuPair<'r>> {
+fn pairs<'r>(outcomes: &'r [Outcome]) -> impl Iterator<Item = CpuPair<'r>> {
     outcomes.iter().filter_map(pair)
 }
 
@@ -59,7 +59,7 @@ pub struct StateRow<'r> {
 }
 
 /// Returns the measured walks over lines in known states.
-pub fn state_rows<'r>(outcomes: &'r [Outcome<'_>]) -> Vec<StateRow<'r>> {
+pub fn state_rows<'r>(outcomes: &'r [Outcome]) -> Vec<StateRow<'r>> {
     let mut rows: Vec<StateRow<'r>> = Vec::new();
     for outcome in outcomes {
         let (Some(owned), Some(ns)) = (outcome.point.walk.owned(), outcome.nanoseconds()) else { continue };
@@ -157,7 +157,7 @@ fn of_kind(small: Option<&CpuSet>, cpus: [u32; 2]) -> Option<usize> {
 }
 
 /// Draws the conclusions from all pairs; `small` has the efficiency cores of a processor with several kinds of cores.
-pub fn conclude<'r>(outcomes: &'r [Outcome<'_>], small: Option<&CpuSet>) -> CoresConclusion<'r> {
+pub fn conclude<'r>(outcomes: &'r [Outcome], small: Option<&CpuSet>) -> CoresConclusion<'r> {
     #[cfg(test)]
     super::drawn_tests::draws("cores");
     let all: Vec<CpuPair<'r>> = vector(pairs(outcomes));
@@ -186,7 +186,7 @@ fn is_nearer(one: &CpuPair<'_>, other: &CpuPair<'_>) -> bool {
 }
 
 /// Returns each of `cpus` with pairs that were not planned, and the CPUs of these pairs that have larger numbers.
-pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet) -> Vec<(CpuId, CpuSet)> {
+pub fn left_out(outcomes: &[Outcome], cpus: &CpuSet) -> Vec<(CpuId, CpuSet)> {
     let others = |a: u32| {
         let of_a = outcomes.iter().filter(|outcome| outcome.point.cpu.0 == a);
         let planned: CpuSet =
@@ -197,7 +197,7 @@ pub fn left_out(outcomes: &[Outcome<'_>], cpus: &CpuSet) -> Vec<(CpuId, CpuSet)>
 }
 
 /// Returns the closest pair that is nearer than two cores can be, although the system reports two cores.
-pub fn doubtful<'r>(outcomes: &'r [Outcome<'_>]) -> Option<CpuPair<'r>> {
+pub fn doubtful<'r>(outcomes: &'r [Outcome]) -> Option<CpuPair<'r>> {
     let of_two_cores = pairs(outcomes).filter(|pair| pair.with.class != Shared::Core);
     best(of_two_cores, is_nearer).filter(|pair| pair.ns() < WITHIN_CORE_NS)
 }
@@ -250,7 +250,7 @@ mod tests {
     use latency_engine::tests::outcome::outcome;
 
     /// Returns a pair with this latency, with an interval of 1 % to each side.
-    fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome<'static> {
+    fn exchanged(a: u32, b: u32, class: Shared, ns: f64) -> Outcome {
         let (partner, method, homes) = (CpuId(b), Method::Cas, [NodeId(0); 2]);
         let walk = Walk::PingPong(PingPong { partner, class, method, lines: 16, homes });
         let mut outcome = outcome(4096, walk, ns);

@@ -30,11 +30,11 @@ pub struct WorkingSet {
 }
 
 /// Returns the working sets of a report, in the order of the report.
-pub fn regions(outcomes: &[Outcome<'_>]) -> Vec<WorkingSet> {
+pub fn regions(outcomes: &[Outcome]) -> Vec<WorkingSet> {
     #[cfg(test)]
     super::drawn_tests::draws("chains");
     let alike = outcomes.chunk_by(|one, other| one.point.size == other.point.size);
-    let set = |outcomes: &[Outcome<'_>]| WorkingSet {
+    let set = |outcomes: &[Outcome]| WorkingSet {
         size: outcomes.first().map_or(Bytes(0), |first| first.point.size),
         times: outcomes
             .iter()

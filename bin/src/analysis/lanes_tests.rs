@@ -62,7 +62,7 @@ fn without_some_numbers_of_chains_there_is_a_limit_only_where_more_bring_no_gain
 }
 
 /// Returns points with every number of chains in a working set, with at most `most` loads in flight.
-fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'static>> {
+fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome> {
     let time = move |lanes: usize| alone / lanes.min(most) as f64;
     PARALLEL.iter().map(move |kernel| outcome(size, Walk::Lanes(kernel), time(kernel.lanes())))
 }
@@ -70,7 +70,7 @@ fn limited(size: u64, alone: f64, most: usize) -> impl Iterator<Item = Outcome<'
 #[test]
 fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
     let (near, last, memory) = (Bytes(1 << 20), Bytes(32 << 20), Bytes(256 << 20));
-    let found = |outcomes: &[Outcome<'_>]| misses_in_flight(&regions(outcomes), near, last, memory);
+    let found = |outcomes: &[Outcome]| misses_in_flight(&regions(outcomes), near, last, memory);
     let all: Vec<_> = limited(1 << 19, 5.0, 8)
         .chain(limited(10 << 20, 40.0, 12))
         .chain(limited(256 << 20, 96.0, 10))
@@ -99,7 +99,7 @@ fn the_last_level_cache_shows_the_buffers_and_memory_a_lower_bound() {
             .collect();
         assert_eq!(found(&part).unwrap().1, Limit::BuffersOrMemory, "{alone} ns");
     }
-    let is_like = |outcomes: &[Outcome<'_>], bytes| is_like_memory(&regions(outcomes), Bytes(bytes), memory);
+    let is_like = |outcomes: &[Outcome], bytes| is_like_memory(&regions(outcomes), Bytes(bytes), memory);
     assert_eq!([is_like(&slow, 10 << 20), is_like(&all, 10 << 20)], [Some(true), Some(false)]);
     let without_memory = caches;
     assert_eq!(is_like(without_memory, 10 << 20), None);
@@ -133,7 +133,7 @@ fn without_a_lane_alone_there_is_nothing_to_compare_with() {
 }
 
 /// Returns points with times per load that follow from the loads that the window leaves in flight.
-fn worked(room: f64) -> Vec<Outcome<'static>> {
+fn worked(room: f64) -> Vec<Outcome> {
     let floor = |work: usize| 0.4 + work as f64 / 10.0;
     let memory = |instructions: usize| 160.0 / (room / instructions as f64 * 16.0).min(16.0);
     let cached = WINDOW.iter().map(|[plain, _]| outcome(1 << 14, Walk::Lanes(plain), floor(plain.work())));

@@ -11,11 +11,11 @@ use latency_report::chart::vector;
 
 /// One level of load, and its outcome.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<'r, 'a> {
+pub struct Step<'r> {
     /// Its index among the outcomes.
     index: usize,
     /// The outcome.
-    pub outcome: &'r Outcome<'a>,
+    pub outcome: &'r Outcome,
     /// Its measurement.
     pub measured: &'r Measurement,
     /// The number of generators.
@@ -26,14 +26,14 @@ pub struct Step<'r, 'a> {
 
 /// One curve, represented by the first of its outcomes with traffic from all generators.
 #[derive(Clone, Debug)]
-pub struct Loading<'r, 'a> {
-    outcomes: &'r [Outcome<'a>],
+pub struct Loading<'r> {
+    outcomes: &'r [Outcome],
     /// The point of that outcome.
     pub point: Point,
     /// Its traffic: kind, nodes and footprint are the same in all outcomes.
     pub traffic: Traffic,
     /// The measured levels by offered load, idle first; levels without pacing come last, by the number of generators.
-    pub steps: Vec<Step<'r, 'a>>,
+    pub steps: Vec<Step<'r>>,
     /// The curve through the levels of all generators.
     pub curve: Option<Curve>,
     /// The rate of all generators without pacing, or of fewer that deliver more beyond both intervals; `None` if it was
@@ -75,10 +75,10 @@ impl BandwidthLimit {
 }
 
 /// Returns the curves of a report, in the order of their first points.
-pub fn loadings<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<Loading<'r, 'a>> {
+pub fn loadings(outcomes: &[Outcome]) -> Vec<Loading<'_>> {
     #[cfg(test)]
     super::drawn_tests::draws("loaded");
-    let mut all: Vec<Loading<'r, 'a>> = Vec::new();
+    let mut all: Vec<Loading<'_>> = Vec::new();
     for Outcome { point, .. } in outcomes {
         if let Walk::Loaded(traffic) = &point.walk
             && !all.iter().any(|known| known.has(point, traffic))
@@ -98,8 +98,8 @@ pub fn delivered(traffic: &Traffic, series: &RoundSeries) -> Option<Estimate> {
     Some(Estimate { value: of(found.median), interval })
 }
 
-impl<'r, 'a> Loading<'r, 'a> {
-    fn of(outcomes: &'r [Outcome<'a>], point: Point, traffic: Traffic) -> Loading<'r, 'a> {
+impl<'r> Loading<'r> {
+    fn of(outcomes: &'r [Outcome], point: Point, traffic: Traffic) -> Loading<'r> {
         let mut loading = Loading { outcomes, point, traffic, steps: Vec::new(), curve: None, limit: None };
         let steps = outcomes.iter().enumerate().filter_map(|(index, outcome)| loading.step(index, outcome));
         loading.steps = vector(steps);
@@ -115,7 +115,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     }
 
     /// Returns the level of a measured outcome of this curve.
-    fn step(&self, index: usize, outcome: &'r Outcome<'a>) -> Option<Step<'r, 'a>> {
+    fn step(&self, index: usize, outcome: &'r Outcome) -> Option<Step<'r>> {
         let measured = outcome.result.as_ref().ok()?;
         let latency = measured.series.nanoseconds.into();
         let (generators, level) = match &outcome.point.walk {
@@ -130,7 +130,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     }
 
     /// Returns the levels of the curve; fewer generators without pacing only show the cause of the limit.
-    pub fn levels(&self) -> impl Iterator<Item = &Step<'r, 'a>> + Clone {
+    pub fn levels(&self) -> impl Iterator<Item = &Step<'r>> + Clone {
         self.steps.iter().filter(|step| self.is_level(step))
     }
 
@@ -141,7 +141,7 @@ impl<'r, 'a> Loading<'r, 'a> {
     }
 
     /// Returns whether a step is a level of the curve.
-    pub fn is_level(&self, step: &Step<'_, '_>) -> bool {
+    pub fn is_level(&self, step: &Step<'_>) -> bool {
         step.level.offered.is_some() || step.generators == self.traffic.generators
     }
 
@@ -172,7 +172,7 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the lines that each generator has in flight, by Little's law with the latency of the chain; `None` if
     /// the generators do not read.
-    pub fn in_flight(&self, step: &Step<'_, '_>) -> Option<f64> {
+    pub fn in_flight(&self, step: &Step<'_>) -> Option<f64> {
         let (read, line) = (step.level.delivered.value * shares(self.traffic.kind).read, self.traffic.line);
         let lines = lines_in_flight(read, step.level.latency.value, step.generators.max(1) as usize, line);
         lines.filter(|lines| *lines > 0.0)
@@ -180,13 +180,13 @@ impl<'r, 'a> Loading<'r, 'a> {
 
     /// Returns the clock of the uncore that serves the generators' memory; `None` if it was not read. It is not read
     /// while idle memory of another node is measured.
-    pub fn uncore_gigahertz(&self, step: &Step<'_, '_>) -> Option<f64> {
+    pub fn uncore_gigahertz(&self, step: &Step<'_>) -> Option<f64> {
         let own = step.generators > 0 || self.point.target == self.traffic.node;
         step.measured.series.uncore_gigahertz.filter(|_| own)
     }
 
     /// Returns the curve's outcomes with traffic.
-    pub fn loaded(&self) -> impl Iterator<Item = &'r Outcome<'a>> + use<'_, 'r, 'a> {
+    pub fn loaded(&self) -> impl Iterator<Item = &'r Outcome> + use<'_, 'r> {
         self.outcomes.iter().filter(|outcome| match &outcome.point.walk {
             Walk::Loaded(traffic) => self.has(&outcome.point, traffic),
             _ => false,

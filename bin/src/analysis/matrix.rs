@@ -173,13 +173,13 @@ pub struct MatrixConclusion {
 
 /// Returns true if memory and translation were told apart for every measured pair: then memory alone is compared, since
 /// page tables may lie on another node than the memory.
-fn is_of_memory(outcomes: &[Outcome<'_>]) -> bool {
+fn is_of_memory(outcomes: &[Outcome]) -> bool {
     let mut measured = outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok()).peekable();
     measured.peek().is_some() && measured.all(|measured| measured.series.parts().is_some())
 }
 
 /// Returns the latency of a pair: of memory alone if it [is told apart](is_of_memory) for all pairs, else of a random load.
-pub fn latency(outcome: &Outcome<'_>, of_memory: bool) -> Option<Estimate> {
+pub fn latency(outcome: &Outcome, of_memory: bool) -> Option<Estimate> {
     let series = &outcome.result.as_ref().ok()?.series;
     match of_memory {
         true => series.parts().map(|parts| parts.without_translation),
@@ -188,8 +188,8 @@ pub fn latency(outcome: &Outcome<'_>, of_memory: bool) -> Option<Estimate> {
 }
 
 /// Returns the measured pairs by memory alone, or by random loads.
-fn pairs(outcomes: &[Outcome<'_>], topology: &Topology, of_memory: bool) -> Vec<Pair> {
-    let pair = |outcome: &Outcome<'_>| {
+fn pairs(outcomes: &[Outcome], topology: &Topology, of_memory: bool) -> Vec<Pair> {
+    let pair = |outcome: &Outcome| {
         let (from, to) = (outcome.point.initiator, outcome.point.target);
         let (class, distance) = (Class::of(topology, from, to), topology.distance(from, to));
         let Estimate { value: ns, interval } = latency(outcome, of_memory)?;
@@ -199,12 +199,12 @@ fn pairs(outcomes: &[Outcome<'_>], topology: &Topology, of_memory: bool) -> Vec<
 }
 
 /// Returns the measured pairs by the latency that is compared: memory alone if it is told apart for all of them.
-pub fn compared(outcomes: &[Outcome<'_>], topology: &Topology) -> Vec<Pair> {
+pub fn compared(outcomes: &[Outcome], topology: &Topology) -> Vec<Pair> {
     pairs(outcomes, topology, is_of_memory(outcomes))
 }
 
 /// Draws the conclusions from the points of all pairs.
-pub fn conclude(outcomes: &[Outcome<'_>], topology: &Topology) -> MatrixConclusion {
+pub fn conclude(outcomes: &[Outcome], topology: &Topology) -> MatrixConclusion {
     #[cfg(test)]
     super::drawn_tests::draws("matrix");
     let of_memory = is_of_memory(outcomes);
@@ -264,7 +264,7 @@ pub struct UnlikeCore {
 
 /// Returns the cores that differ beyond both intervals and by a real share: from the CPU that measures for their node; or, of
 /// each core of a machine, those that are slower than the median of the others of their kind there.
-pub fn unlike(outcomes: &[Outcome<'_>], machine: &Machine, each: bool) -> Vec<UnlikeCore> {
+pub fn unlike(outcomes: &[Outcome], machine: &Machine, each: bool) -> Vec<UnlikeCore> {
     let mut found = Vec::new();
     for Outcome { point: Point { cpu, initiator, target, .. }, result } in outcomes {
         if initiator != target {

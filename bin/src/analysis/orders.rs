@@ -22,7 +22,7 @@ pub struct OrdersConclusion {
 }
 
 /// Draws the conclusions from the walks and the independent loads.
-pub fn conclude(outcomes: &[Outcome<'_>], strided: Option<Strided>) -> OrdersConclusion {
+pub fn conclude(outcomes: &[Outcome], strided: Option<Strided>) -> OrdersConclusion {
     #[cfg(test)]
     super::drawn_tests::draws("order");
     let of = |order| outcomes.iter().find(|outcome| outcome.point.order == order).and_then(Outcome::estimate);

@@ -40,7 +40,7 @@ pub fn shares(kind: &Kind) -> Shares {
 }
 
 /// Returns the bytes per second of an outcome with traffic.
-pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
+pub fn rate(outcome: &Outcome) -> Option<(Traffic, Estimate)> {
     let Walk::Traffic(traffic) = outcome.point.walk else { return None };
     let found = outcome.result.as_ref().ok()?.series.nanoseconds;
     let of = |nanoseconds: f64| traffic.kind.bytes_per_line() * 1e9 / nanoseconds;
@@ -51,9 +51,9 @@ pub fn rate(outcome: &Outcome<'_>) -> Option<(Traffic, Estimate)> {
 /// The traffic of one kind between two nodes, by ascending numbers of generators; if each CPU was measured on its own,
 /// the traffic of one CPU.
 #[derive(Clone, Debug)]
-pub struct TrafficGroup<'r, 'a> {
+pub struct TrafficGroup<'r> {
     /// All outcomes of the group.
-    pub outcomes: &'r [Outcome<'a>],
+    pub outcomes: &'r [Outcome],
     /// The first point of the group.
     pub point: Point,
     /// Its traffic.
@@ -77,10 +77,10 @@ pub fn limit(rates: &[(u32, Estimate)]) -> Option<usize> {
 }
 
 /// Returns whether two outcomes are traffic of one kind, with the same first CPU and the same nodes.
-fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
+fn is_alike(one: &Outcome, other: &Outcome) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
-            let route = |traffic: &Traffic, outcome: &Outcome<'_>| {
+            let route = |traffic: &Traffic, outcome: &Outcome| {
                 (traffic.kind.name, traffic.subject, outcome.point.cpu, traffic.from, traffic.node)
             };
             route(&first, one) == route(&second, other)
@@ -90,10 +90,10 @@ fn is_alike(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 }
 
 /// Returns the groups of a report, in the order of the report.
-pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<TrafficGroup<'r, 'a>> {
+pub fn groups<'r>(outcomes: &'r [Outcome]) -> Vec<TrafficGroup<'r>> {
     #[cfg(test)]
     super::drawn_tests::draws("bandwidth");
-    let group = |group: &'r [Outcome<'a>]| {
+    let group = |group: &'r [Outcome]| {
         let point = group.first()?.point;
         let Walk::Traffic(traffic) = point.walk else { return None };
         let rates = group.iter().filter_map(rate).map(|(traffic, rate)| (traffic.generators, rate));
@@ -110,10 +110,10 @@ pub fn groups<'r, 'a>(outcomes: &'r [Outcome<'a>]) -> Vec<TrafficGroup<'r, 'a>> 
 
 /// Returns the mean of the largest rates between a node and its own memory, and the mean of those between nodes and the
 /// memory of other nodes, both for the first kind of traffic. `None` if either is missing.
-pub fn local_and_remote(groups: &[TrafficGroup<'_, '_>]) -> Option<(f64, f64)> {
+pub fn local_and_remote(groups: &[TrafficGroup<'_>]) -> Option<(f64, f64)> {
     let first = groups.first()?.traffic.kind.name;
     let mean = |remote: bool| {
-        let of = |group: &&TrafficGroup<'_, '_>| {
+        let of = |group: &&TrafficGroup<'_>| {
             let Traffic { kind, from, node, .. } = group.traffic;
             kind.name == first && (from != node) == remote
         };
@@ -124,7 +124,7 @@ pub fn local_and_remote(groups: &[TrafficGroup<'_, '_>]) -> Option<(f64, f64)> {
     Some((mean(false)?, mean(true)?))
 }
 
-impl TrafficGroup<'_, '_> {
+impl TrafficGroup<'_> {
     /// Returns the rate of one generator.
     pub fn of_one(&self) -> Option<Estimate> {
         self.rates.iter().find(|(generators, _)| *generators == 1).map(|(_, rate)| *rate)

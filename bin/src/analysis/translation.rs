@@ -18,17 +18,17 @@ pub const TWO_MEGABYTE_LOCAL: Order = Order::Local(REGION);
 
 /// The walks of a run on several kinds of pages.
 #[derive(Clone, Debug)]
-pub struct PageWalks<'o, 'a> {
-    outcomes: &'o [Outcome<'a>],
+pub struct PageWalks<'o> {
+    outcomes: &'o [Outcome],
     /// The kinds of pages that were planned, smallest pages first.
     pub kinds: Vec<Pages>,
     /// Base pages; of 4 KiB if none were planned.
     pub base: Pages,
 }
 
-impl<'o, 'a> PageWalks<'o, 'a> {
+impl<'o> PageWalks<'o> {
     /// Returns the walks of these outcomes.
-    pub fn of(outcomes: &'o [Outcome<'a>]) -> PageWalks<'o, 'a> {
+    pub fn of(outcomes: &'o [Outcome]) -> PageWalks<'o> {
         let planned = outcomes.iter().map(|outcome| outcome.point.pages);
         let mut kinds: Vec<Pages> = vector(planned.filter(|pages| *pages != Pages::AUTO));
         sort_by_key(&mut kinds, |pages| pages.code());
@@ -38,19 +38,19 @@ impl<'o, 'a> PageWalks<'o, 'a> {
     }
 
     /// Returns the outcome of a walk.
-    pub fn find(&self, pages: Pages, walk: (Order, Bytes, Bytes)) -> Option<&'o Outcome<'a>> {
+    pub fn find(&self, pages: Pages, walk: (Order, Bytes, Bytes)) -> Option<&'o Outcome> {
         self.outcomes.iter().find(|Outcome { point, .. }| {
             point.pages == pages && (point.order, point.stride, point.size) == walk
         })
     }
 
     /// Returns the outcome of the same walk in pages of another kind.
-    pub fn like(&self, Outcome { point, .. }: &Outcome<'_>, pages: Pages) -> Option<&'o Outcome<'a>> {
+    pub fn like(&self, Outcome { point, .. }: &Outcome, pages: Pages) -> Option<&'o Outcome> {
         self.find(pages, (point.order, point.stride, point.size))
     }
 
     /// Returns the random walks on one kind of pages, by ascending working set.
-    pub fn random(&self, pages: Pages) -> impl DoubleEndedIterator<Item = &'o Outcome<'a>> + use<'o, 'a> {
+    pub fn random(&self, pages: Pages) -> impl DoubleEndedIterator<Item = &'o Outcome> + use<'o> {
         self.outcomes.iter().filter(move |Outcome { point, .. }| {
             point.pages == pages
                 && point.order == Order::Random
@@ -72,7 +72,7 @@ impl<'o, 'a> PageWalks<'o, 'a> {
 
     /// Returns the ratio of the time of a walk to that of the same walk in the largest pages that were obtained; `None`
     /// for the latter walk itself.
-    pub fn ratio(&self, outcome: &Outcome<'_>) -> Option<Estimate> {
+    pub fn ratio(&self, outcome: &Outcome) -> Option<Estimate> {
         let obtained = |pages| self.like(outcome, pages).filter(|other| other.result.is_ok());
         let largest = self.huge().find_map(obtained)?;
         match largest.point.pages == outcome.point.pages {
@@ -83,13 +83,13 @@ impl<'o, 'a> PageWalks<'o, 'a> {
 
     /// Returns the share of translation in the time of a walk, by comparison with the largest pages that were obtained;
     /// `None` for a walk in those pages.
-    pub fn share(&self, outcome: &Outcome<'_>) -> Option<f64> {
+    pub fn share(&self, outcome: &Outcome) -> Option<f64> {
         self.ratio(outcome).map(|ratio| 1.0 - 1.0 / ratio.value)
     }
 
     /// Returns whether the TLB was found to treat the memory in these pages as base pages.
     pub fn behaves_as_small(&self, pages: Pages) -> bool {
-        let as_small = |outcome: &Outcome<'_>| {
+        let as_small = |outcome: &Outcome| {
             outcome.result.as_ref().is_ok_and(|measured| measured.placed.as_small == Some(true))
         };
         self.outcomes.iter().any(|outcome| outcome.point.pages == pages && as_small(outcome))
@@ -236,14 +236,14 @@ fn least(ratio: Estimate) -> Option<f64> {
 }
 
 /// Returns the number of pages that a point's working set spans, if it has the pages that were requested.
-pub fn spanned(outcome: &Outcome<'_>) -> u64 {
+pub fn spanned(outcome: &Outcome) -> u64 {
     let page = outcome.point.pages.size().unwrap_or(PageSize::LEAST);
     outcome.point.size.0.div_ceil(page.bytes().0)
 }
 
 /// Returns the conclusion from the walks; `like_small` is true if the TLB was found to treat the measured pages as
 /// base pages. `None` if no walk in base pages was measured.
-pub fn conclude(walks: &PageWalks<'_, '_>, like_small: bool) -> Option<HugePagesConclusion> {
+pub fn conclude(walks: &PageWalks<'_>, like_small: bool) -> Option<HugePagesConclusion> {
     #[cfg(test)]
     super::drawn_tests::draws("pages");
     let base = walks.base;

@@ -8,25 +8,25 @@ use latency_engine::result::{Measurement, Outcome};
 
 /// The points of a run: a row for each variant, a column for each working set.
 #[derive(Clone, Copy, Debug)]
-pub struct VariantGrid<'o, 'a> {
-    outcomes: &'o [Outcome<'a>],
+pub struct VariantGrid<'o> {
+    outcomes: &'o [Outcome],
     /// The number of working sets.
     pub columns: usize,
 }
 
-impl<'o, 'a> VariantGrid<'o, 'a> {
+impl<'o> VariantGrid<'o> {
     /// Returns the points in the order of the plan: by variant, and then by working set.
-    pub const fn of(outcomes: &'o [Outcome<'a>]) -> VariantGrid<'o, 'a> {
+    pub const fn of(outcomes: &'o [Outcome]) -> VariantGrid<'o> {
         VariantGrid { outcomes, columns: outcomes.len() / VARIANTS.len() }
     }
 
     /// Returns the point at a row and a column.
-    pub fn at(&self, row: usize, column: usize) -> Option<&'o Outcome<'a>> {
+    pub fn at(&self, row: usize, column: usize) -> Option<&'o Outcome> {
         self.outcomes.get(row * self.columns + column).filter(|_| column < self.columns)
     }
 
     /// Returns the point of the variant with this name in a column.
-    fn named(&self, name: &str, column: usize) -> Option<&'o Outcome<'a>> {
+    fn named(&self, name: &str, column: usize) -> Option<&'o Outcome> {
         self.at(VARIANTS.iter().position(|variant| variant.name == name)?, column)
     }
 
@@ -83,7 +83,7 @@ impl VariantsConclusion {
 }
 
 /// Draws the conclusions from the points of two columns: about core cycles from the first, about pages from the last.
-pub fn conclude(grid: &VariantGrid<'_, '_>, [first, last]: [usize; 2]) -> VariantsConclusion {
+pub fn conclude(grid: &VariantGrid<'_>, [first, last]: [usize; 2]) -> VariantsConclusion {
     let huge = grid.named("pointer-padded-2m", last).filter(|outcome| {
         let pages = |measured: &Measurement| measured.placed.pages;
         outcome.result.as_ref().is_ok_and(|measured| !pages(measured).are_base())

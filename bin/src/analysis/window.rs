@@ -202,7 +202,7 @@ mod tests {
 
     /// Returns loads of 100 ns at each amount of work, `gain` times as fast with a prefetch, with an uncertainty of
     /// `half` of each time.
-    fn prefetched(half: f64, gain: impl Fn(usize) -> f64) -> Vec<Outcome<'static>> {
+    fn prefetched(half: f64, gain: impl Fn(usize) -> f64) -> Vec<Outcome> {
         let point = |kernel: &'static latency_core::kernel::lanes::LaneKernel, ns: f64| {
             let mut outcome = outcome(1 << 28, Walk::Lanes(kernel), ns);
             if let Ok(measured) = &mut outcome.result {
@@ -217,7 +217,7 @@ mod tests {
         both.map(|(kernel, ns)| point(kernel, ns)).collect()
     }
 
-    fn said(outcomes: &[Outcome<'_>]) -> Option<Prefetch> {
+    fn said(outcomes: &[Outcome]) -> Option<Prefetch> {
         prefetch_gain(regions(outcomes).first()?)
     }
 

@@ -181,7 +181,7 @@ const SLOW: [&str; 5] = ["low-power", "cool", "quiet", "power", "balance_power"]
 pub fn unusual(
     machine: &Machine,
     warnings: &Warnings,
-    outcomes: &[Outcome<'_>],
+    outcomes: &[Outcome],
     found: Option<&Conditions>,
     is_virtual: bool,
 ) -> String {

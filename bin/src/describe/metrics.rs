@@ -149,7 +149,7 @@ fn of_pair(report: &Report<'_, '_>, point: &Point, kind: &'static str) -> [Metri
 }
 
 /// Emits the largest bandwidths between nodes. The bandwidth of one CPU does not represent its node.
-pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
     for group in groups {
         let labels = of_pair(report, &group.point, group.traffic.kind.name);
         document.sample(&PEAK, &labels, group.best.map(|(_, rate)| rate.value).into());
@@ -166,7 +166,7 @@ pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
 }
 
 /// Emits the largest bandwidths of curves under load, and their knees.
-pub fn loads(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
+pub fn loads(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_>]) {
     for loading in loadings {
         let labels = of_pair(report, &loading.point, loading.traffic.kind.name);
         document.sample(&PEAK, &labels, loading.limit.map(|limit| limit.rate.value).into());
@@ -211,7 +211,7 @@ fn nodes(point: &Point) -> [MetricLabel; 4] {
 }
 
 /// Returns whether no walk of the same kind between the same nodes has a larger working set.
-fn is_largest(outcomes: &[Outcome<'_>], point: &Point) -> bool {
+fn is_largest(outcomes: &[Outcome], point: &Point) -> bool {
     let kind = |of: &Point| (of.initiator, of.target, of.order, of.stride, of.kernel.name, of.pages);
     let is_larger =
         |other: &Point| is_latency(other) && other.size > point.size && kind(other) == kind(point);
@@ -244,7 +244,7 @@ fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Emits the latency of a point, and that while neighbours are quiet.
-fn latency(document: &mut Shown, labels: &[MetricLabel], outcome: &Outcome<'_>) {
+fn latency(document: &mut Shown, labels: &[MetricLabel], outcome: &Outcome) {
     let Ok(measured) = &outcome.result else { return };
     seconds(document, &LATENCY, labels, measured.series.nanoseconds.into());
     match measured.series.undisturbed {
@@ -268,7 +268,7 @@ fn parts(document: &mut Shown, labels: &[MetricLabel], parts: Option<LoadParts>,
 }
 
 /// Emits the maximum bandwidth of traffic, and the latency of a load during that traffic.
-fn load(document: &mut Shown, outcome: &Outcome<'_>, experiment: &MetricLabel) {
+fn load(document: &mut Shown, outcome: &Outcome, experiment: &MetricLabel) {
     let point = &outcome.point;
     let Some(&Traffic { kind, generators, subject, rate: None, .. }) = point.walk.traffic() else { return };
     let mut labels = Vec::from([experiment.clone()]);
@@ -318,7 +318,7 @@ fn others(point: &Point) -> [MetricLabel; 5] {
 }
 
 /// Returns in which of these labels latencies of one pair of nodes differ.
-fn varied(outcomes: &[Outcome<'_>]) -> [bool; 5] {
+fn varied(outcomes: &[Outcome]) -> [bool; 5] {
     let mut points = outcomes.iter().map(|outcome| &outcome.point).filter(|point| is_latency(point));
     let mut varied = [false; 5];
     let Some(first) = points.next() else { return varied };

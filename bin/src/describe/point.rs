@@ -96,7 +96,7 @@ pub fn trials(document: &mut Shown, point: &Point, measured: &Measurement) {
 }
 
 /// Describes the value of a point, or the reason why there is none.
-pub fn value(document: &mut Shown, outcome: &Outcome<'_>) {
+pub fn value(document: &mut Shown, outcome: &Outcome) {
     let (ns, reason) = match &outcome.result {
         Ok(measured) => (Some(measured.series.nanoseconds), String::new()),
         Err(exclusion) => (None, format!("{exclusion}")),
@@ -106,7 +106,7 @@ pub fn value(document: &mut Shown, outcome: &Outcome<'_>) {
 }
 
 /// A function that describes members of a row which only some points have.
-pub type OwnMembers<'m> = &'m dyn Fn(&mut Shown, usize, &Outcome<'_>);
+pub type OwnMembers<'m> = &'m dyn Fn(&mut Shown, usize, &Outcome);
 
 /// Describes every point as a row; `own` describes further members of the point at an index.
 pub fn rows_with(document: &mut Shown, report: &Report<'_, '_>, own: OwnMembers<'_>) {
@@ -124,13 +124,13 @@ pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Returns the latency of a point, or its time per load, in cycles.
-pub fn cycles(report: &Report<'_, '_>, outcome: &Outcome<'_>) -> Option<f64> {
+pub fn cycles(report: &Report<'_, '_>, outcome: &Outcome) -> Option<f64> {
     let series = &outcome.result.as_ref().ok()?.series;
     report.cycles(series, series.nanoseconds.median)
 }
 
 /// Describes a point by the members of a row.
-pub fn row(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+pub fn row(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) {
     let point = &outcome.point;
     planned(document, point);
     value(document, outcome);
@@ -155,7 +155,7 @@ pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Describes the evidence for every measured point; the points are in the order of rows.
-pub fn evidence_of(document: &mut Shown, outcomes: &[&Outcome<'_>]) {
+pub fn evidence_of(document: &mut Shown, outcomes: &[&Outcome]) {
     let measured = outcomes.iter().enumerate();
     let measured =
         measured.filter_map(|(index, outcome)| Some((index, outcome, outcome.result.as_ref().ok()?)));
@@ -210,7 +210,7 @@ fn pages(document: &mut Shown, evidence: &Evidence) {
 }
 
 /// Returns the subtitle of pictures: the axes, the nodes, the order and the pages.
-pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome<'_>>) -> String {
+pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome>) -> String {
     let Some(Outcome { point, result }) = outcome else { return String::new() };
     let pages = result.as_ref().map_or(point.pages, |measured| measured.placed.pages);
     format!(
@@ -230,7 +230,7 @@ pub fn table(
     document: &mut Shown,
     report: &Report<'_, '_>,
     (level, what): (Level, &str),
-    name: &dyn Fn(&mut ShownTable, usize, &Outcome<'_>),
+    name: &dyn Fn(&mut ShownTable, usize, &Outcome),
 ) {
     let measured = || {
         let all = report.outcomes.iter().enumerate();

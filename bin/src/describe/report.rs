@@ -30,9 +30,9 @@ pub struct Report<'r, 'a> {
     /// The warnings.
     pub warnings: &'r Warnings,
     /// The points.
-    pub outcomes: &'r [Outcome<'a>],
+    pub outcomes: &'r [Outcome],
     /// The points, and behind them those of other cores of the same nodes.
-    pub all: &'r [Outcome<'a>],
+    pub all: &'r [Outcome],
     /// The single loads of the points, if they were timed.
     pub distributions: &'r [Distribution],
     /// The spans of addresses, by kind of pages and number of pages.

@@ -26,25 +26,25 @@ fields! {
 const MUCH: f64 = 0.2;
 
 /// Returns the parts of a measured point, if they were told apart.
-pub fn parts(outcome: &Outcome<'_>) -> Option<LoadParts> {
+pub fn parts(outcome: &Outcome) -> Option<LoadParts> {
     outcome.result.as_ref().ok()?.series.parts()
 }
 
 /// Returns the latency of memory without translation, if the parts were told apart and no cache serves the working set.
-pub fn memory(machine: &Machine, outcome: &Outcome<'_>) -> Option<Estimate> {
+pub fn memory(machine: &Machine, outcome: &Outcome) -> Option<Estimate> {
     let parts = parts(outcome).filter(|_| is_memory(machine, outcome))?;
     Some(parts.without_translation)
 }
 
 /// Returns whether the loads of a point reach memory: by comparison with lines that no cache contained, or else by the
 /// sizes of the reported caches.
-pub fn is_memory(machine: &Machine, outcome: &Outcome<'_>) -> bool {
+pub fn is_memory(machine: &Machine, outcome: &Outcome) -> bool {
     let served = outcome.result.as_ref().ok().and_then(|measured| measured.series.is_served());
     served.map_or_else(|| machine.reaches_memory(outcome.point.size), |served| !served)
 }
 
 /// Describes the parts of a point of one chain; null if they were sought and not told apart, as for all pairs of nodes.
-pub fn members(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) {
+pub fn members(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) {
     let parts = parts(outcome);
     let is_pair = report.options.experiment.descriptor.name == "matrix";
     if !matches!(outcome.point.walk, Walk::Chain) || parts.is_none() && !is_pair {
@@ -66,7 +66,7 @@ pub fn grouped(document: &mut Shown, measured: &Measurement) {
 }
 
 /// Describes the share of a working set that is in no chain.
-pub fn left_out(document: &mut Shown, outcome: &Outcome<'_>, measured: &Measurement) {
+pub fn left_out(document: &mut Shown, outcome: &Outcome, measured: &Measurement) {
     let lines = outcome.point.size.0.real() / outcome.point.line.bytes().0.real();
     let share = measured.series.split.map_or(0.0, |_| (1.0 - measured.nodes.real() / lines).max(0.0));
     document.put(&LEFT_OUT, share);
@@ -87,7 +87,7 @@ pub fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
 
 /// Writes the parts of the latency of the only pair of nodes, and the reason for a large part of translation. Returns false
 /// if they were not told apart.
-pub fn of_one(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome<'_>) -> bool {
+pub fn of_one(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) -> bool {
     let (Some(parts), Ok(measured)) = (parts(outcome), &outcome.result) else { return false };
     let random = measured.series.nanoseconds.into();
     sentence(document, outcome.point.size, random, is_memory(report.machine, outcome), parts);

@@ -22,7 +22,7 @@ use latency_engine::warning::{Warning, Warnings};
 const SIZE: Bytes = Bytes(256 << 20);
 
 /// Measures `targets` nodes from node 0 in simulated time.
-fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'static>> {
+fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome> {
     let point = |target| Point {
         initiator: NodeId(0),
         cpu: CpuId(0),
@@ -71,7 +71,7 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome<'stati
     (0..targets as usize).map(outcome).collect()
 }
 
-fn codes(machine: &Machine, outcomes: &[Outcome<'_>], again: Option<bool>) -> Vec<&'static str> {
+fn codes(machine: &Machine, outcomes: &[Outcome], again: Option<bool>) -> Vec<&'static str> {
     let mut warnings = Warnings::new();
     let repeat = Repeat { size: SIZE, first: 100.0, second: 100.0, served: again };
     warn_of_hits(machine, &mut warnings, outcomes, Some(repeat));

@@ -87,7 +87,7 @@ pub const MATRIX: Experiment = Experiment {
 };
 
 /// Warns about firmware claims that differ from the measurements.
-pub fn check(machine: &Machine, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
+pub fn check(machine: &Machine, outcomes: &[Outcome], warnings: &mut Warnings) {
     matrix::check_firmware(machine.topology.nodes(), &compared(outcomes, &machine.topology), warnings);
 }
 
@@ -100,7 +100,7 @@ fields! {
 }
 
 members! {
-    fn node_pair(report: &Report<'_, '_>, outcome: &Outcome<'_>);
+    fn node_pair(report: &Report<'_, '_>, outcome: &Outcome);
     "from": outcome.point.initiator.0 => "NUMA node of the CPU that made the loads.";
     "to": outcome.point.target.0 => "NUMA node of the memory.";
     "cycles": point::cycles(report, outcome) => "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
@@ -375,7 +375,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    pub(super) fn of(outcomes: &[Outcome<'_>]) -> Grid {
+    pub(super) fn of(outcomes: &[Outcome]) -> Grid {
         let points = || outcomes.iter().map(|outcome| &outcome.point);
         Grid {
             initiators: points().map(|point| point.initiator.0).collect(),
@@ -494,7 +494,7 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusi
     nodes.picture(document, texts, ["latency", "ns"], &cell, report.options.heatmap);
 }
 
-fn value(outcome: &Outcome<'_>, of_memory: bool) -> Result<Estimate, &'static str> {
+fn value(outcome: &Outcome, of_memory: bool) -> Result<Estimate, &'static str> {
     match &outcome.result {
         Ok(_) => matrix::latency(outcome, of_memory).ok_or("not told apart"),
         Err(Exclusion::Interrupted) => Err("interrupted"),

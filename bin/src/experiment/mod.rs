@@ -62,7 +62,7 @@ pub struct Experiment {
     /// Measures the points, and returns the findings.
     pub measure: Measure,
     /// Warns of contradictions between points, and draws the conclusions that an interrupt may end.
-    pub conclude: fn(&mut Session<'_, '_>, &mut Findings<'_>) -> Option<Analysis>,
+    pub conclude: fn(&mut Session<'_, '_>, &mut Findings) -> Option<Analysis>,
     /// Draws all other conclusions, once, and presents them in parts.
     pub present: fn(&mut ReportParts, &Report<'_, '_>),
 }
@@ -77,5 +77,4 @@ impl Experiment {
 }
 
 /// A function that measures points.
-pub type Measure =
-    for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Attempt<Findings<'a>>;
+pub type Measure = for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Attempt<Findings>;

@@ -71,7 +71,7 @@ fn a_view_has_every_core_or_one_of_each_cache() {
 }
 
 /// Returns the latency of a CPU from one node to another, with an interval of 1 % to each side.
-fn from_cpu(cpu: u32, to: u32, ns: f64) -> Outcome<'static> {
+fn from_cpu(cpu: u32, to: u32, ns: f64) -> Outcome {
     let mut outcome = outcome(256 << 20, Walk::Chain, ns);
     (outcome.point.cpu, outcome.point.target) = (CpuId(cpu), NodeId(to));
     outcome
@@ -107,7 +107,7 @@ fn cores_are_named_beyond_their_intervals_and_a_real_share() {
 #[test]
 fn a_core_with_other_work_or_without_an_interval_is_not_named() {
     let mut outcomes = [from_cpu(0, 0, 100.0), from_cpu(1, 0, 110.0)];
-    let count = |outcomes: &[Outcome<'_>]| unlike(outcomes, &machine("hybrid", None), true).len();
+    let count = |outcomes: &[Outcome]| unlike(outcomes, &machine("hybrid", None), true).len();
     assert_eq!(count(&outcomes), 1);
     if let Ok(measured) = &mut outcomes[1].result {
         measured.series.disturbed = measured.series.batches;

@@ -62,7 +62,7 @@ pub struct ExperimentRun<'a> {
     /// The memory that several nodes walk; `None` if each memory is walked from one node.
     pub regions: Option<Memory>,
     /// The points, measured or not.
-    pub findings: Findings<'a>,
+    pub findings: Findings,
     /// The levels of a curve.
     pub analysis: Option<Analysis>,
 }
@@ -165,7 +165,7 @@ pub fn run_experiment<'a>(
 /// # Errors
 ///
 /// [`PlacementError::BudgetOver`] if no point has a result.
-fn leave_out(outcomes: &mut [Outcome<'_>], budget: &Budget) -> Result<(), PlacementError<'static>> {
+fn leave_out(outcomes: &mut [Outcome], budget: &Budget) -> Result<(), PlacementError<'static>> {
     for Outcome { result, .. } in &mut *outcomes {
         let is_short = match result {
             Ok(measured) => budget.is_among_others() && measured.series.nanoseconds.interval.is_none(),
@@ -180,9 +180,9 @@ fn leave_out(outcomes: &mut [Outcome<'_>], budget: &Budget) -> Result<(), Placem
 }
 
 /// Warns about points that were left out for want of time, and about a run that its end made less precise.
-fn warn_of_time(outcomes: &[Outcome<'_>], is_over: bool, warnings: &mut Warnings) {
+fn warn_of_time(outcomes: &[Outcome], is_over: bool, warnings: &mut Warnings) {
     let over = Exclusion::Placement(PlacementError::BudgetOver);
-    let count = |is_meant: &dyn Fn(&Outcome<'_>) -> bool| {
+    let count = |is_meant: &dyn Fn(&Outcome) -> bool| {
         outcomes.iter().filter(|outcome| is_meant(outcome)).count() as u32
     };
     let finished = count(&|outcome| outcome.result.is_ok());
@@ -300,10 +300,10 @@ fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget)
 }
 
 /// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.
-fn check<'a>(
-    session: &mut Session<'a, '_>,
+fn check(
+    session: &mut Session<'_, '_>,
     health: &mut Health,
-    findings: &mut Findings<'a>,
+    findings: &mut Findings,
     budget: &Budget,
     effort: Effort,
 ) -> Attempt {

@@ -112,7 +112,7 @@ struct LevelSet {
 }
 
 /// Concludes about a column: its level is that of the reported caches, or memory if its latency is that of memory.
-fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_, '_>, column: usize) -> LevelSet {
+fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_>, column: usize) -> LevelSet {
     let machine = report.machine;
     let size_of = |column| grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
     let (size, [_, last]) = (size_of(column), grid.ends());
@@ -238,7 +238,7 @@ fn label(variant: &Variant) -> String {
 }
 
 /// Shows a row for each variant and a column for each working set; the fastest variants of a column have a star.
-fn table(document: &mut Shown, grid: &VariantGrid<'_, '_>, sets: &[LevelSet]) {
+fn table(document: &mut Shown, grid: &VariantGrid<'_>, sets: &[LevelSet]) {
     /// The ratio to the fastest up to which a variant counts as fastest, because two runs differ as much.
     const CLOSE: f64 = 1.01;
     let caption = "ns per load (core cycles); * within 1% of the fastest of its level";

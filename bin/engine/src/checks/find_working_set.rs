@@ -51,7 +51,7 @@ pub fn find<'a>(
     like: Option<(Point, f64)>,
     points: &[Point],
     seeks_cache: bool,
-) -> Result<Option<&'a Machine>, MeasureError> {
+) -> Attempt<Option<&'a Machine>> {
     let machine = session.machine;
     let Some((like, limit_ns)) = like else { return Ok(None) };
     session.progress.say(format_args!("sizing the working set"));

@@ -46,7 +46,7 @@ pub fn look_by(
 
 /// Warns about numbers that are not whole both before and after the trials, and about points in the first-level cache
 /// that are not.
-pub fn warn(machine: &Machine, health: &Health, outcomes: &[Outcome<'_>], warnings: &mut Warnings) {
+pub fn warn(machine: &Machine, health: &Health, outcomes: &[Outcome], warnings: &mut Warnings) {
     if machine.processor.platform == Platform::Emulated {
         return;
     }

@@ -40,11 +40,7 @@ const BOUNDS: (f64, f64) = (0.3, 0.7);
 /// # Errors
 ///
 /// The errors of a walk.
-pub fn ask<'a>(
-    session: &Session<'a, '_>,
-    like: &Point,
-    placement: &mut Placement,
-) -> Result<Option<bool>, MeasureError> {
+pub fn ask(session: &Session<'_, '_>, like: &Point, placement: &mut Placement) -> Attempt<Option<bool>> {
     let (lines, Witness { target, pages, .. }) = placement.split();
     let machine = session.machine;
     if pages.are_base() || machine.processor.platform == Platform::Emulated {
@@ -63,7 +59,7 @@ pub fn ask<'a>(
 }
 
 /// Records the answer for the memory of the points that `is_there` chooses.
-pub fn record(outcomes: &mut [Outcome<'_>], as_small: Option<bool>, is_there: &dyn Fn(&Point) -> bool) {
+pub fn record(outcomes: &mut [Outcome], as_small: Option<bool>, is_there: &dyn Fn(&Point) -> bool) {
     for outcome in outcomes {
         if let Ok(measured) = &mut outcome.result
             && is_there(&outcome.point)

@@ -24,7 +24,7 @@ use latency_sys::{Errno, Table, signal};
 
 /// The measurements that accompany the batches of chains; none by default.
 #[derive(Default)]
-pub struct Alongside<'b, 'a> {
+pub struct Alongside<'b> {
     /// Single hops after each round, of the planned points.
     pub singles: Option<&'b mut Singles>,
     /// Independent loads after each walk in address order.
@@ -32,7 +32,7 @@ pub struct Alongside<'b, 'a> {
     /// Generators of traffic, alongside the walks of loaded points or by themselves.
     pub generators: Option<&'b Generators<'b>>,
     /// The memory of traffic that could not be placed.
-    pub missing: Option<&'b Missing<'a>>,
+    pub missing: Option<&'b Missing>,
 }
 
 /// The chains in a piece of memory.
@@ -78,7 +78,7 @@ pub enum LastWalk {
 }
 
 /// The chains of a run in memory, the stopwatch, and what is measured alongside.
-pub struct ChainPlace<'p, 'b, 'a> {
+pub struct ChainPlace<'p, 'b> {
     /// The memory of all points.
     pub sites: &'p mut Sites<Chains<'p>>,
     /// The index among all points of the plan, for each point of the schedule except those that were added to it.
@@ -86,7 +86,7 @@ pub struct ChainPlace<'p, 'b, 'a> {
     /// The stopwatch.
     pub watch: Stopwatch,
     /// The measurements that accompany the batches.
-    pub alongside: &'p mut Alongside<'b, 'a>,
+    pub alongside: &'p mut Alongside<'b>,
     /// The last walk of a chain that stays; `None` before the first.
     pub last: Option<LastWalk>,
     /// The index of the point that is measured a second time in other memory, and that memory.
@@ -97,7 +97,7 @@ pub struct ChainPlace<'p, 'b, 'a> {
     pub between: Option<&'p mut dyn FnMut() -> Attempt>,
 }
 
-impl Place for ChainPlace<'_, '_, '_> {
+impl Place for ChainPlace<'_, '_> {
     fn with_chain(&mut self, index: usize, point: &Point, position: u64, walker: &mut Walker<'_>) -> Attempt {
         let ChainPlace { sites, planned, watch, alongside, last, second, ahead, .. } = self;
         watch.go_to(point.cpu)?;
@@ -324,7 +324,7 @@ mod tests {
         planned: &[usize],
         singles: Option<&mut Singles>,
         between: &mut dyn FnMut() -> Attempt,
-        body: &mut dyn FnMut(&mut ChainPlace<'_, '_, '_>, &Point),
+        body: &mut dyn FnMut(&mut ChainPlace<'_, '_>, &Point),
     ) {
         let point = Point {
             initiator: NodeId(0),
@@ -399,7 +399,7 @@ mod tests {
             Ok(())
         };
         in_place(timer(), &[], None, &mut checks, &mut |place, point| {
-            let walk = |place: &mut ChainPlace<'_, '_, '_>| {
+            let walk = |place: &mut ChainPlace<'_, '_>| {
                 place.with_chain(0, point, 0, &mut |_| Ok(())).unwrap();
                 assert_eq!(cpu::current().unwrap().0, here);
                 place.moves()

@@ -57,12 +57,7 @@ impl Placement {
     /// # Errors
     ///
     /// [`MeasureError::Placement`] with what was asked and found; [`MeasureError::Interrupted`].
-    pub fn new(
-        machine: &Machine,
-        target: NodeId,
-        size: Bytes,
-        asked: Pages,
-    ) -> Result<Placement, MeasureError> {
+    pub fn new(machine: &Machine, target: NodeId, size: Bytes, asked: Pages) -> Attempt<Placement> {
         if asked != Pages::AUTO {
             return Self::with_pages(machine, target, size, asked, true);
         }
@@ -99,7 +94,7 @@ impl Placement {
         size: Bytes,
         pages: Pages,
         all: bool,
-    ) -> Result<Placement, MeasureError> {
+    ) -> Attempt<Placement> {
         enough(machine, target, size, pages)?;
         let failed = |call| move |errno| failed(call, errno, target, pages);
         // A filter forbids the advice about pages; without mmap, the program would not have come this far.

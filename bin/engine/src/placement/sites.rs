@@ -67,16 +67,16 @@ pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
 
 /// The regions of memory that could not be placed, and why.
 #[derive(Clone, Copy)]
-pub struct Missing<'a> {
+pub struct Missing {
     /// The regions.
-    pub list: [Option<(PlannedRegion, PlacementError<'a>)>; MOST],
+    pub list: [Option<(PlannedRegion, PlacementError<'static>)>; MOST],
     /// The regions that a point needs.
     pub needs: RegionsOf,
     /// The rule for sharing memory between regions.
     pub memory: Memory,
 }
 
-impl<'a> Missing<'a> {
+impl<'a> Missing {
     /// Returns the reason if the memory of a point could not be placed.
     pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
         let needed = (self.needs)(point);

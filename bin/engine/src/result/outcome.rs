@@ -42,9 +42,9 @@ pub struct Measurement {
 messages! {
     /// The reason why a point has no value.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub enum Exclusion<'a> {
+    pub enum Exclusion {
         /// The memory could not be obtained, or its required placement could not be proven.
-        Placement(error: PlacementError<'a>) => "{error}";
+        Placement(error: PlacementError<'static>) => "{error}";
         /// An interrupt ended the run before the point was measured.
         Interrupted => "interrupted";
         /// Other programs or a quota left the generators no CPU time, so that the load was absent; a warning has the cause.
@@ -52,7 +52,7 @@ messages! {
     }
 }
 
-impl Exclusion<'_> {
+impl Exclusion {
     /// Returns whether the exclusion fails the run: memory that left its proven node.
     pub const fn is_fatal(&self) -> bool {
         matches!(self, Exclusion::Placement(PlacementError::MovedDuringRun { .. }))
@@ -61,15 +61,15 @@ impl Exclusion<'_> {
 
 /// A point and its result.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome<'a> {
+pub struct Outcome {
     /// The planned point.
     pub point: Point,
     /// Its measurement, or the reason why there is none.
-    pub result: Result<Measurement, Exclusion<'a>>,
+    pub result: Result<Measurement, Exclusion>,
 }
 
 /// Returns whether the core's clock is unknown at a measured point of dependent loads.
-pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
+pub fn lack_core_clock(outcomes: &[Outcome]) -> bool {
     outcomes.iter().any(|Outcome { point, result }| {
         let loads = !matches!(point.walk, Walk::Traffic(_)) && !point.walk.is_of_cores();
         loads && result.as_ref().is_ok_and(|measured| measured.series.core_cycles.is_none())
@@ -77,12 +77,12 @@ pub fn lack_core_clock(outcomes: &[Outcome<'_>]) -> bool {
 }
 
 /// Returns the core clock in gigahertz of the first point that has one.
-pub fn core_clock(outcomes: &[Outcome<'_>]) -> Option<f64> {
+pub fn core_clock(outcomes: &[Outcome]) -> Option<f64> {
     let clock = outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok()?.series.core_gigahertz);
     clock.map(|clock| clock.median)
 }
 
-impl Outcome<'_> {
+impl Outcome {
     /// Returns the latency, or the time per load; `None` if it was not measured.
     pub fn nanoseconds(&self) -> Option<f64> {
         self.result.as_ref().ok().map(|measured| measured.series.nanoseconds.median)
@@ -123,7 +123,7 @@ with_constant! {
 
 impl Sample {
     /// Returns the sample of an outcome that has a value.
-    pub fn of(outcome: &Outcome<'_>) -> Option<Sample> {
+    pub fn of(outcome: &Outcome) -> Option<Sample> {
         let series = &outcome.result.as_ref().ok()?.series;
         let clocked = series.core_cycles.filter(|cycles| cycles.median > 0.0);
         let relative = clocked.map_or(series.nanoseconds, |cycles| cycles);

@@ -13,7 +13,7 @@ use latency_core::traffic::{Kind, pace};
 use latency_core::{Bytes, CpuId, LineSize, NodeId, Pages, ToReal, Worded, math};
 
 use super::Counter;
-use crate::error::MeasureError;
+use crate::error::Attempt;
 
 /// One point of a plan: all parameters of a measurement.
 #[derive(Clone, Copy, Debug)]
@@ -293,7 +293,7 @@ pub struct Reach {
 /// # Errors
 ///
 /// [`MeasureError::NoSuchChain`].
-pub fn chain(point: &Point) -> Result<Chain, MeasureError> {
+pub fn chain(point: &Point) -> Attempt<Chain> {
     let Point { order, size, stride, line, seed, .. } = *point;
     Chain::with_line(order, size, (stride, line), seed).map_err(|_| (size, stride).into())
 }

@@ -77,12 +77,12 @@ impl SpanTimes {
 /// The errors of the stopwatch, and those of a table.
 pub fn walk_spans<'a>(
     session: &mut Session<'a, '_>,
-    findings: &mut Findings<'a>,
+    findings: &mut Findings,
     budget: &Budget,
     kinds: [Option<Pages>; KINDS],
     most: Bytes,
     is_given: bool,
-) -> Result<(), MeasureError> {
+) -> Attempt {
     let Some(first) = findings.outcomes.first() else { return Ok(()) };
     let (cpu, node, now) = (first.point.cpu, first.point.initiator, time::now_ns());
     let until_ns = budget.until_ns.min(now + budget.after_ns);

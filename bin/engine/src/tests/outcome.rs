@@ -7,7 +7,7 @@ use latency_core::{Bytes, CpuId, Interval, LineSize, NodeId, PageSize, Pages, Su
 use crate::result::{Evidence, Means, Measurement, Outcome, Placed, Point, RoundSeries, Walk, WarmUp};
 
 /// Returns a point with this time, with an interval of 1 % to each side.
-pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome<'static> {
+pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome {
     let nodes = (NodeId(0), CpuId(0));
     let (order, pages) = (Order::Random, Pages::thp(PageSize::MIB_2));
     let (size, stride) = (Bytes(size), Bytes(64));

@@ -190,7 +190,7 @@ fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
 }
 
 /// A point whose memory and translation were told apart.
-type ToldApart<'r, 'a> = (&'r Outcome<'a>, &'r Measurement);
+type ToldApart<'r, 'a> = (&'r Outcome, &'r Measurement);
 
 /// Returns the points of a section whose memory and translation were told apart.
 fn told_apart<'r, 'a>(report: Report<'r, 'a>) -> impl Iterator<Item = ToldApart<'r, 'a>> {

@@ -57,8 +57,8 @@ pub fn measure<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-    visits: &mut Visits<'_, 'a>,
-) -> Attempt<Findings<'a>> {
+    visits: &mut Visits<'_>,
+) -> Attempt<Findings> {
     let machine = session.machine;
     let style = GeneratorStyle {
         cpus: &|point, traffic| generators::others(options, machine, point, traffic),

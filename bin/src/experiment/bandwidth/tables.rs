@@ -24,9 +24,9 @@ use latency_report::{
 const FEW: usize = 8;
 
 /// Shows the tables of a view.
-pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
     let view = report.options.view;
-    let pair = |group: &TrafficGroup<'_, '_>| (group.traffic.from, group.traffic.node);
+    let pair = |group: &TrafficGroup<'_>| (group.traffic.from, group.traffic.node);
     let pairs = groups.iter().any(|group| Some(pair(group)) != groups.first().map(pair));
     let grid = matches!(view, View::Nodes | View::Caches) && pairs;
     if grid {
@@ -47,7 +47,7 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
 }
 
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
-fn grids(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+fn grids(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
     let nodes = Grid::of(report.outcomes);
     let mut kinds: Vec<&str> = Vec::new();
     for kind in groups.iter().map(|group| group.traffic.kind.name) {
@@ -76,7 +76,7 @@ fn grids(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'
 }
 
 /// Shows a row for each pair and kind of traffic: the rates of one core and of the best number of cores.
-fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, level: Level) {
+fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_>], pairs: bool, level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.text(if pairs { "from -> to" } else { "GB/s" });
         table.texts(&["1 core", "peak", "95% CI", "cores", "95% at", "in flight"]);
@@ -95,7 +95,7 @@ fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, l
 }
 
 /// Shows a row for each number of cores.
-fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, level: Level) {
+fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_>], pairs: bool, level: Level) {
     document.tabulate("", level, 1, &|table| {
         table.texts(&["traffic", "cores", "GB/s", "95% CI", "per core", "efficiency", "lines in flight"]);
         for group in groups {
@@ -116,7 +116,7 @@ fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_, '_>], pairs: bool, 
 }
 
 /// Shows a row for the CPUs of each group: of a last-level cache, or one.
-pub fn by_cpus(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+pub fn by_cpus(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
     if groups.is_empty() {
         return;
     }
@@ -151,18 +151,18 @@ pub fn accesses(kind: &Kind) -> &'static str {
 }
 
 /// Returns the CPUs that generate the traffic of a group.
-pub fn cpus(report: &Report<'_, '_>, group: &TrafficGroup<'_, '_>) -> CpuSet {
+pub fn cpus(report: &Report<'_, '_>, group: &TrafficGroup<'_>) -> CpuSet {
     generators::generating(report.options, report.machine, &group.point, &group.traffic)
 }
 
 /// Returns the name of a row: the kind, and the nodes if there are several pairs.
-fn name(pairs: bool, group: &TrafficGroup<'_, '_>) -> String {
+fn name(pairs: bool, group: &TrafficGroup<'_>) -> String {
     let Traffic { kind, from, node, .. } = group.traffic;
     if pairs { format!("{from} -> {node} {}", kind.name) } else { kind.name.into() }
 }
 
 /// Returns a rate, and an upper bound if memory may move more than is counted.
-fn allocated(group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) -> String {
+fn allocated(group: &TrafficGroup<'_>, rate: Option<Estimate>) -> String {
     let owned = shares(group.traffic.kind).owned;
     let bound = optional(rate.filter(|_| owned > 0.0), |rate, out| {
         write!(out, " (to {})", Gigabytes(rate.value * (1.0 + owned)))
@@ -171,7 +171,7 @@ fn allocated(group: &TrafficGroup<'_, '_>, rate: Option<Estimate>) -> String {
 }
 
 /// Shows the picture of a view. A terminal gets only the picture of bandwidth by number of cores.
-pub fn picture(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+pub fn picture(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
     match report.options.view {
         View::Nodes | View::Caches => matrix(document, report, groups),
         view => document.draw(Picture::Chart(chart(report)), view == View::Scaling),
@@ -179,7 +179,7 @@ pub fn picture(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
 }
 
 /// Returns whether two outcomes are on one line.
-fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
+fn is_joined(one: &Outcome, other: &Outcome) -> bool {
     match (one.point.walk, other.point.walk) {
         (Walk::Traffic(first), Walk::Traffic(second)) => {
             (first.kind.name, first.from) == (second.kind.name, second.from)
@@ -190,12 +190,12 @@ fn is_joined(one: &Outcome<'_>, other: &Outcome<'_>) -> bool {
 
 fn chart(report: &Report<'_, '_>) -> Chart {
     let cores = report.options.view == View::Cores;
-    let point = |outcome: &Outcome<'_>| {
+    let point = |outcome: &Outcome| {
         let Some((traffic, found)) = rate(outcome) else { return ChartPoint::new(f64::NAN, f64::NAN) };
         let x = if cores { outcome.point.cpu.0 } else { traffic.generators };
         ChartPoint::of(x.into(), found.scaled(1.0 / GIGA))
     };
-    let line = |line: &[Outcome<'_>]| {
+    let line = |line: &[Outcome]| {
         let traffic = line.first()?.point.walk.traffic()?;
         let node = optional(cores.then_some(traffic.from), |node, out| write!(out, ", node {node}"));
         Some(Series::of(format!("{}{node}", traffic.kind.name), &mut line.iter().map(point)))
@@ -218,7 +218,7 @@ fn chart(report: &Report<'_, '_>) -> Chart {
     Chart::of([title, subtitle], [x_axis, y_axis], series)
 }
 
-fn matrix(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) {
+fn matrix(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
     let nodes = Grid::of(report.outcomes);
     let Some(first) = groups.first() else { return };
     let kind = first.traffic.kind.name;

@@ -25,30 +25,30 @@ use latency_report::document::members;
 use latency_report::{Role, Shown};
 
 /// The conclusions from all traffic.
-struct BandwidthView<'r, 'a> {
+struct BandwidthView<'r> {
     /// The groups of nodes.
-    groups: Vec<TrafficGroup<'r, 'a>>,
+    groups: Vec<TrafficGroup<'r>>,
     /// The groups of single CPUs, of last-level caches, or of working sets.
-    others: Vec<TrafficGroup<'r, 'a>>,
+    others: Vec<TrafficGroup<'r>>,
     /// The node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes per
     /// second.
     with_peak: Option<(NodeId, Estimate, u64)>,
 }
 
-impl<'r, 'a> BandwidthView<'r, 'a> {
+impl<'r> BandwidthView<'r> {
     /// Returns all groups.
-    fn all(&self) -> impl Iterator<Item = &TrafficGroup<'r, 'a>> {
+    fn all(&self) -> impl Iterator<Item = &TrafficGroup<'r>> {
         self.groups.iter().chain(&self.others)
     }
 }
 
 /// Returns the groups with the smallest and the largest rate, if there are several.
 fn extremes<'g, 'r: 'g, 'a: 'g>(
-    groups: impl Iterator<Item = &'g TrafficGroup<'r, 'a>>,
-) -> Option<[&'g TrafficGroup<'r, 'a>; 2]> {
+    groups: impl Iterator<Item = &'g TrafficGroup<'r>>,
+) -> Option<[&'g TrafficGroup<'r>; 2]> {
     let mut all = vector(groups.filter(|group| group.best.is_some()));
     sort_by(&mut all, |one, other| {
-        let rate = |group: &TrafficGroup<'_, '_>| group.best.map_or(0.0, |(_, rate)| rate.value);
+        let rate = |group: &TrafficGroup<'_>| group.best.map_or(0.0, |(_, rate)| rate.value);
         rate(one).total_cmp(&rate(other))
     });
     match all[..] {
@@ -58,7 +58,7 @@ fn extremes<'g, 'r: 'g, 'a: 'g>(
 }
 
 /// Returns the smallest and the largest rate, with words for each group.
-fn spread(ends: [&TrafficGroup<'_, '_>; 2], words: &dyn Fn(&TrafficGroup<'_, '_>) -> String) -> String {
+fn spread(ends: [&TrafficGroup<'_>; 2], words: &dyn Fn(&TrafficGroup<'_>) -> String) -> String {
     let [least, most] =
         ends.map(|group| format!("{} GB/s ({})", gigabytes(group.best.map(|(_, rate)| rate)), words(group)));
     format!("{least} to {most}")
@@ -66,7 +66,7 @@ fn spread(ends: [&TrafficGroup<'_, '_>; 2], words: &dyn Fn(&TrafficGroup<'_, '_>
 
 /// Describes all traffic.
 pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
-    let is_of_node = |group: &TrafficGroup<'_, '_>| group.traffic.subject == TrafficSubject::Node;
+    let is_of_node = |group: &TrafficGroup<'_>| group.traffic.subject == TrafficSubject::Node;
     let (groups, others): (Vec<_>, Vec<_>) = groups(report.outcomes).into_iter().partition(is_of_node);
     let view = &BandwidthView { with_peak: with_peak(report, &groups), groups, others };
     metrics::traffic(&mut parts.metrics, report, &view.groups);
@@ -86,7 +86,7 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 }
 
 /// Writes the line that scripts search for.
-fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
+fn line(document: &mut Shown, group: &TrafficGroup<'_>) {
     let traffic = group.traffic;
     let from_to = format_args!("Node {} -> Node {}", traffic.from, traffic.node);
     match (group.best, group.outcomes.iter().find_map(|outcome| outcome.result.as_ref().err())) {
@@ -102,7 +102,7 @@ fn line(document: &mut Shown, group: &TrafficGroup<'_, '_>) {
 }
 
 /// Writes the answer: a line for each pair, the bandwidth of all cores and of a single core, and the conclusions.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_>) {
     view.groups.iter().for_each(|group| line(document, group));
     let of_cpus = report.options.view == View::Cores;
     let groups = if of_cpus { &view.others } else { &view.groups };
@@ -123,8 +123,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_
         }
     }
     if let Some(ends) = extremes.filter(|_| of_cpus) {
-        let cpu =
-            |group: &TrafficGroup<'_, '_>| format!("CPU {}, {}", group.point.cpu, group.traffic.kind.name);
+        let cpu = |group: &TrafficGroup<'_>| format!("CPU {}, {}", group.point.cpu, group.traffic.kind.name);
         document.answer(format_args!("Single CPUs: {}.", spread(ends, &cpu)));
     } else if let Some((group, (generators, best))) = first {
         let alone = group.of_one().filter(|_| generators > 1);
@@ -155,7 +154,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_
 
 /// Returns the node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes
 /// per second. A single core, or a cache, has another limit.
-fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_, '_>]) -> Option<(NodeId, Estimate, u64)> {
+fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) -> Option<(NodeId, Estimate, u64)> {
     if report.options.size.is_some() {
         return None;
     }
@@ -173,7 +172,7 @@ fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Tra
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
-fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView<'_, '_>) {
+fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView<'_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(&found.groups).filter(|_| view == View::Nodes) {
         document.finding(format_args!(
@@ -183,14 +182,14 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView
             local = Gigabytes(local)
         ));
     }
-    let is_local = |group: &&TrafficGroup<'_, '_>| group.traffic.from == group.traffic.node;
+    let is_local = |group: &&TrafficGroup<'_>| group.traffic.from == group.traffic.node;
     let local = found.others.iter().filter(is_local).filter(|_| view != View::Cores);
     if let Some(ends) = extremes(local) {
-        let cpus = |group: &TrafficGroup<'_, '_>| format!("CPUs {}", tables::cpus(report, group));
+        let cpus = |group: &TrafficGroup<'_>| format!("CPUs {}", tables::cpus(report, group));
         document.finding(format_args!("Cores of one L3, local memory: {}.", spread(ends, &cpus)));
     }
     if let (View::Mix, Some(ends)) = (view, extremes(found.groups.iter())) {
-        let kind = |group: &TrafficGroup<'_, '_>| group.traffic.kind.name.into();
+        let kind = |group: &TrafficGroup<'_>| group.traffic.kind.name.into();
         document.finding(format_args!("Traffic mixes: {}.", spread(ends, &kind)));
     }
     if let Some((node, rate, peak)) = found.with_peak
@@ -219,7 +218,7 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView
 }
 
 /// Describes the CPUs, the memory and the method.
-fn conditions(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
+fn conditions(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {
         cpus.insert(point.cpu.0);
@@ -271,24 +270,24 @@ members! {
 }
 
 /// Describes the largest rates of all groups.
-fn summary(document: &mut Shown, view: &BandwidthView<'_, '_>, dimm_peak: Option<u64>) {
-    let most = |rate: fn(&TrafficGroup<'_, '_>) -> Option<Estimate>, share: fn(&Kind) -> f64| {
+fn summary(document: &mut Shown, view: &BandwidthView<'_>, dimm_peak: Option<u64>) {
+    let most = |rate: fn(&TrafficGroup<'_>) -> Option<Estimate>, share: fn(&Kind) -> f64| {
         // The rates of working sets are those of caches.
         let in_memory =
-            |group: &&TrafficGroup<'_, '_>| !matches!(group.traffic.subject, TrafficSubject::WorkingSet(_));
+            |group: &&TrafficGroup<'_>| !matches!(group.traffic.subject, TrafficSubject::WorkingSet(_));
         let rates = view.all().filter(in_memory).filter_map(|group| {
             let share = share(group.traffic.kind);
             Some(rate(group)?.scaled(share)).filter(|_| share > 0.0)
         });
         rates.reduce(|most, rate| if rate.value > most.value { rate } else { most })
     };
-    let best = |group: &TrafficGroup<'_, '_>| group.best.map(|(_, rate)| rate);
+    let best = |group: &TrafficGroup<'_>| group.best.map(|(_, rate)| rate);
     let (read, written) = (most(best, |kind| shares(kind).read), most(best, |kind| shares(kind).written));
     largest(document, dimm_peak, read, written, most(|group| group.of_one(), |_| 1.0));
 }
 
 /// Describes all traffic as rows, then the latencies without load, and the evidence for all of them.
-fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_, '_>) {
+fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_>) {
     let origin = RowOrigin::of(report);
     for group in view.all() {
         for outcome in group.outcomes {
@@ -321,12 +320,7 @@ pub fn kind_members(document: &mut Shown, traffic: &Traffic, cores: u32) {
     document.put(&columns::FOOTPRINT, traffic.footprint);
 }
 
-fn traffic_row(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    group: &TrafficGroup<'_, '_>,
-    outcome: &Outcome<'_>,
-) {
+fn traffic_row(document: &mut Shown, report: &Report<'_, '_>, group: &TrafficGroup<'_>, outcome: &Outcome) {
     let (Some(traffic), point) = (outcome.point.walk.traffic(), &outcome.point) else { return };
     point::route(document, point);
     kind_members(document, traffic, traffic.generators);

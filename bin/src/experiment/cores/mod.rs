@@ -138,7 +138,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
         .items(Part::List(&CLASSES), classes, |document, (of_class, of)| class(document, of_class, *of));
 }
 
-fn pair_row(document: &mut Shown, outcome: &Outcome<'_>, with: &PingPong) {
+fn pair_row(document: &mut Shown, outcome: &Outcome, with: &PingPong) {
     let point = &outcome.point;
     document.put(&columns::INITIATOR_NODE, point.initiator.0);
     document.put(&columns::TARGET_NODE, with.homes[1].0);
@@ -162,7 +162,7 @@ fn pair_row(document: &mut Shown, outcome: &Outcome<'_>, with: &PingPong) {
     point::trials(document, point, measured);
 }
 
-fn state_row(document: &mut Shown, outcome: &Outcome<'_>, owned: &Owned) {
+fn state_row(document: &mut Shown, outcome: &Outcome, owned: &Owned) {
     let point = &outcome.point;
     point::route(document, point);
     document.put(&columns::TARGET_CPU, owned.owner.map(|(owner, _)| owner.0));

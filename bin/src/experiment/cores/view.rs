@@ -185,9 +185,9 @@ fn answer(document: &mut Shown, CoresView { found, .. }: &CoresView<'_>) {
 }
 
 /// Returns the pair of two CPUs, in either order.
-fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outcome<'r>> {
+fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outcome> {
     let pair = (one.min(other), one.max(other));
-    let is = |outcome: &&Outcome<'_>| {
+    let is = |outcome: &&Outcome| {
         outcome.point.walk.ping_pong().is_some_and(|with| (outcome.point.cpu.0, with.partner.0) == pair)
     };
     report.outcomes.iter().find(is)

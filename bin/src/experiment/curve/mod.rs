@@ -95,7 +95,7 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-) -> Attempt<Findings<'a>> {
+) -> Attempt<Findings> {
     let mut extra = Extra::default();
     let mut findings =
         run::measure_with(session, points, budget, &mut Alongside::default(), &mut |session, schedule| {
@@ -116,7 +116,7 @@ fn measure<'a>(
 
 /// Returns the conclusions from the points of a curve; no further levels are sought once `stop` returns true.
 pub fn concluded(
-    outcomes: &[Outcome<'_>],
+    outcomes: &[Outcome],
     spans: &[SpanPoint],
     machine: &Machine,
     extra: &Extra,

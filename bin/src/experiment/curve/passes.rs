@@ -48,9 +48,9 @@ pub fn apart_ns(points: &[Point]) -> f64 {
 
 /// Measures large working sets again, in memory that stays, within `limit_ns`, and adds the parts of their latency to
 /// `findings`.
-pub fn tell_apart<'a>(
-    session: &mut Session<'a, '_>,
-    findings: &mut Findings<'a>,
+pub fn tell_apart(
+    session: &mut Session<'_, '_>,
+    findings: &mut Findings,
     budget: &Budget,
     limit_ns: f64,
 ) -> Attempt {
@@ -88,11 +88,7 @@ pub const SPANS_NS: f64 = 0.6e9;
 const MOST_PAGES: u64 = 4 * 4096;
 
 /// Walks over spans of addresses in the pages that the TLB uses, if they are known.
-pub fn walk_spans<'a>(
-    session: &mut Session<'a, '_>,
-    findings: &mut Findings<'a>,
-    budget: &Budget,
-) -> Attempt {
+pub fn walk_spans(session: &mut Session<'_, '_>, findings: &mut Findings, budget: &Budget) -> Attempt {
     let Some(pages) = pages(session.machine, &findings.outcomes) else { return Ok(()) };
     let most = session.machine.size_of(pages).bytes().times(MOST_PAGES);
     spans::walk_spans(session, findings, budget, [Some(pages), None, None, None], most, false)
@@ -100,7 +96,7 @@ pub fn walk_spans<'a>(
 
 /// Returns the pages that the TLB uses for the memory of a curve, if they are known and there is a page of zeros of
 /// their size.
-fn pages(machine: &Machine, outcomes: &[Outcome<'_>]) -> Option<Pages> {
+fn pages(machine: &Machine, outcomes: &[Outcome]) -> Option<Pages> {
     let placed = outcomes.iter().find_map(|outcome| Some(&outcome.result.as_ref().ok()?.placed))?;
     let huge = Pages::thp(machine.huge_page());
     match placed.as_small {
@@ -115,12 +111,7 @@ fn pages(machine: &Machine, outcomes: &[Outcome<'_>]) -> Option<Pages> {
 }
 
 /// Returns the levels of the TLB that the spans show.
-pub fn tlb_levels(
-    outcomes: &[Outcome<'_>],
-    spans: &[SpanPoint],
-    machine: &Machine,
-    extra: &Extra,
-) -> TlbLevels {
+pub fn tlb_levels(outcomes: &[Outcome], spans: &[SpanPoint], machine: &Machine, extra: &Extra) -> TlbLevels {
     let Some(series) = extra.spans.iter().flatten().next() else { return [None; 2] };
     tlb::of_spans(spans, series.pages, machine.size_of(series.pages).bytes(), core_clock(outcomes))
 }

@@ -100,7 +100,7 @@ members! {
 }
 
 /// Describes the percentiles of a point, each as a row.
-pub fn percentiles(document: &mut Shown, origin: RowOrigin<'_>, outcome: &Outcome<'_>, found: &Distribution) {
+pub fn percentiles(document: &mut Shown, origin: RowOrigin<'_>, outcome: &Outcome, found: &Distribution) {
     for percent in PERCENTAGES {
         origin.row(document, &mut |document| {
             point::planned(document, &outcome.point);

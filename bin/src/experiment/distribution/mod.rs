@@ -81,17 +81,17 @@ fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
 }
 
 /// A measured point and its single loads.
-struct KnownLoads<'r, 'a> {
+struct KnownLoads<'r> {
     /// The index of the point.
     index: usize,
-    outcome: &'r Outcome<'a>,
+    outcome: &'r Outcome,
     found: &'r Distribution,
     /// The pair in front of a sentence, if there are several pairs.
     whose: String,
 }
 
 /// Returns the measured points that have single loads.
-fn known<'r, 'a>(report: &Report<'r, 'a>) -> Vec<KnownLoads<'r, 'a>> {
+fn known<'r, 'a>(report: &Report<'r, 'a>) -> Vec<KnownLoads<'r>> {
     let all = report.outcomes.iter().zip(report.distributions).enumerate();
     let all = all.filter(|(_, (outcome, found))| outcome.result.is_ok() && found.windows.total() > 0);
     vector(all.map(|(index, (outcome, found))| {
@@ -133,7 +133,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 fn answer(
     document: &mut Shown,
     report: &Report<'_, '_>,
-    KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_, '_>,
+    KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_>,
 ) {
     let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
     let each = found.each;
@@ -174,7 +174,7 @@ fn headings(table: &mut ShownTable) {
 }
 
 /// Shows a row for each pair.
-fn percentiles(document: &mut Shown, known: &[KnownLoads<'_, '_>]) {
+fn percentiles(document: &mut Shown, known: &[KnownLoads<'_>]) {
     document.tabulate("", Level::Quiet, 1, &|table| {
         table.text("ns");
         headings(table);
@@ -191,7 +191,7 @@ fn percentiles(document: &mut Shown, known: &[KnownLoads<'_, '_>]) {
 fn certainty(
     document: &mut Shown,
     report: &Report<'_, '_>,
-    KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_, '_>,
+    KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_>,
 ) {
     const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];
     let quantiles = PERCENTAGES.map(|percent| found.quantile_ns(percent));
@@ -221,7 +221,7 @@ fn certainty(
 }
 
 /// Draws the share of slow loads of one pair.
-fn shares(KnownLoads { outcome, found, .. }: &KnownLoads<'_, '_>) -> Chart {
+fn shares(KnownLoads { outcome, found, .. }: &KnownLoads<'_>) -> Chart {
     let point = &outcome.point;
     let mut points = [ChartPoint::new(f64::NAN, f64::NAN); POINTS];
     exceedances(found, &mut points);

@@ -60,7 +60,7 @@ members! {
 }
 
 members! {
-    fn first_curve(loading: &Loading<'_, '_>, idle: Option<Estimate>, peak: Option<LoadLevel>);
+    fn first_curve(loading: &Loading<'_>, idle: Option<Estimate>, peak: Option<LoadLevel>);
     columns::INITIATOR_NODE: loading.point.initiator.0;
     columns::TARGET_NODE: loading.point.target.0;
     columns::TRAFFIC: loading.traffic.kind.name;
@@ -72,7 +72,7 @@ members! {
 }
 
 /// Describes the conclusions from the first curve, if its first level was begun.
-pub fn summary(document: &mut Shown, loadings: &[Loading<'_, '_>]) {
+pub fn summary(document: &mut Shown, loadings: &[Loading<'_>]) {
     let Some(loading) = loadings.first() else { return };
     let (mut idle, mut peak) = (None, None::<LoadLevel>);
     for Step { level, .. } in &loading.steps {
@@ -86,7 +86,7 @@ pub fn summary(document: &mut Shown, loadings: &[Loading<'_, '_>]) {
 }
 
 /// Describes every level of every curve as a row, then the levels that were not measured.
-pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
+pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_>]) {
     let origin = RowOrigin::of(report);
     for loading in loadings {
         for step in &loading.steps {
@@ -105,13 +105,13 @@ pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'
 }
 
 /// Describes all curves.
-pub fn data(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_, '_>]) {
+pub fn data(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_>]) {
     document.items(Part::List(&CURVES), loadings, |document, loading| curve(document, report, loading));
     let measured = loadings.iter().flat_map(|loading| loading.steps.iter().map(|step| step.outcome));
     point::evidence_of(document, &vector(measured));
 }
 
-fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
     let Loading { traffic, limit, curve, .. } = loading;
     point::route(document, &loading.point);
     document.put(&columns::LOAD_NODE, traffic.node.0);
@@ -129,13 +129,13 @@ fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_
 }
 
 /// Returns the number of lines in a burst of each generator; `None` without pacing.
-fn burst(report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
+fn burst(report: &Report<'_, '_>, loading: &Loading<'_>, step: &Step<'_>) -> Option<u32> {
     let rate = step.level.offered.filter(|rate| *rate > 0.0)?;
     let with = Traffic { generators: step.generators, ..loading.traffic };
     Some(with.bursts(report.clock.counter()?, rate, report.options.burst.map(u32::from)).1)
 }
 
-fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, step: &Step<'_, '_>) {
+fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>, step: &Step<'_>) {
     let Step { outcome, measured, level, .. } = step;
     let (traffic, point) = (&loading.traffic, &outcome.point);
     let idle = loading.curve.as_ref().map(|curve| curve.idle.value);
@@ -156,7 +156,7 @@ fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
 }
 
 /// Describes a curve.
-pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
     // Most machines do not report the clock of the uncore.
     let tells = loading.levels().any(|step| loading.uncore_gigahertz(step).is_some());
     let limit = loading.limit.as_ref();
@@ -218,7 +218,7 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
 }
 
 /// Writes the bandwidths at which latency reaches multiples of the lowest one.
-fn knee(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
+fn knee(document: &mut Shown, loading: &Loading<'_>, limit: &BandwidthLimit) {
     if limit.is_of_generators() {
         return document
             .say(Role::Provenance("Knee"), "not determined (limited by the generators, not by memory)");
@@ -235,7 +235,7 @@ fn knee(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
 }
 
 /// Writes the bandwidth without pacing, and whether memory or the cores limit it.
-fn most(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit) {
+fn most(document: &mut Shown, loading: &Loading<'_>, limit: &BandwidthLimit) {
     let shares = shares(loading.traffic.kind);
     let part = |share: f64, word: &'static str| {
         let rate = limit.rate.value * share;
@@ -271,14 +271,14 @@ fn most(document: &mut Shown, loading: &Loading<'_, '_>, limit: &BandwidthLimit)
 }
 
 /// Writes how generators were paced, and up to which rate they kept the pace.
-fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>) {
+fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
     /// The relative difference up to which a delivered rate counts as the offered one.
     const SAME: f64 = 0.01;
     let paced = loading.steps.iter();
-    let paced: Vec<(&Step<'_, '_>, f64)> =
+    let paced: Vec<(&Step<'_>, f64)> =
         vector(paced.filter_map(|step| Some((step, step.level.offered.filter(|rate| *rate > 0.0)?))));
     let Some((first, offered)) = paced.first() else { return };
-    let off = |step: &Step<'_, '_>, offered: f64| (step.level.delivered.value / offered - 1.0).abs();
+    let off = |step: &Step<'_>, offered: f64| (step.level.delivered.value / offered - 1.0).abs();
     let kept = || paced.iter().take_while(|(step, offered)| off(step, *offered) <= SAME);
     let most = kept().map(|(step, offered)| off(step, *offered)).fold(0.0, f64::max);
     let (mut lines_in_bursts, mut last) = (String::new(), None);
@@ -327,7 +327,7 @@ fn at_most_percent(share: f64) -> String {
 }
 
 /// Writes the checks that confirm the numbers of a curve.
-fn check(document: &mut Shown, loading: &Loading<'_, '_>) {
+fn check(document: &mut Shown, loading: &Loading<'_>) {
     let (mut disturbed, mut throttled, mut windows) = (0, 0, 0);
     for Step { measured, .. } in &loading.steps {
         disturbed += measured.series.disturbed;
@@ -348,7 +348,7 @@ fn check(document: &mut Shown, loading: &Loading<'_, '_>) {
 }
 
 /// Writes the rates of fewer generators without pacing.
-fn fewer(document: &mut Shown, loading: &Loading<'_, '_>) {
+fn fewer(document: &mut Shown, loading: &Loading<'_>) {
     for step in loading.steps.iter().filter(|step| !loading.is_level(step)) {
         document.under(Role::Detail("Fewer cores")).write(format_args!(
             "{cores} unthrottled: {rate} GB/s, latency {latency} ns",

@@ -66,7 +66,7 @@ fn measure<'a>(
     session: &mut Session<'a, '_>,
     points: &[Point],
     budget: &Budget,
-) -> Attempt<Findings<'a>> {
+) -> Attempt<Findings> {
     if session.timer.counter().is_none() {
         return Err(TimingError::NeedsCounter { what: "paced generators", instead: "bandwidth" }.into());
     }
@@ -76,11 +76,11 @@ fn measure<'a>(
 }
 
 /// Warns about rates that were not delivered, slow idle memory, and contradictions between bandwidth and latency.
-pub fn check(warnings: &mut Warnings, outcomes: &[Outcome<'_>]) {
+pub fn check(warnings: &mut Warnings, outcomes: &[Outcome]) {
     loadings(outcomes).iter().for_each(|loading| check_one(warnings, loading));
 }
 
-fn check_one(warnings: &mut Warnings, loading: &Loading<'_, '_>) {
+fn check_one(warnings: &mut Warnings, loading: &Loading<'_>) {
     /// Largest number of lines in flight of any kind of core, including prefetches.
     const MOST_LINES: f64 = 128.0;
     let levels: Vec<LoadLevel> = vector(loading.steps.iter().map(|step| step.level));

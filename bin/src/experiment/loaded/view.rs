@@ -55,10 +55,10 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 
 /// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
 /// memory.
-fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>], several: bool) {
+fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_>], several: bool) {
     all.iter().for_each(|loading| line(document, loading));
     // Without a limit, the generators did not load this memory.
-    let reached = |loading: &&Loading<'_, '_>| {
+    let reached = |loading: &&Loading<'_>| {
         let limit = loading.limit.as_ref().map(|limit| limit.verdict);
         matches!(limit, Some(Verdict::LimitReached | Verdict::OverSaturated))
     };
@@ -79,7 +79,7 @@ fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>
 }
 
 /// Writes the line that scripts search for.
-fn line(document: &mut Shown, loading: &Loading<'_, '_>) {
+fn line(document: &mut Shown, loading: &Loading<'_>) {
     let from_to = format_args!(
         "Node {} -> Node {} ({})",
         loading.point.initiator, loading.point.target, loading.traffic.kind.name
@@ -98,7 +98,7 @@ fn line(document: &mut Shown, loading: &Loading<'_, '_>) {
 }
 
 /// Names the levels of a curve that were not measured, if others were.
-fn missing(document: &mut Shown, loading: &Loading<'_, '_>) {
+fn missing(document: &mut Shown, loading: &Loading<'_>) {
     let reasons: Vec<_> = vector(loading.loaded().filter_map(|outcome| outcome.result.as_ref().err()));
     if let (Some(reason), false) = (reasons.first(), loading.steps.is_empty()) {
         let (name, count, s) = (loading.traffic.kind.name, reasons.len(), plural(reasons.len()));
@@ -115,7 +115,7 @@ fn latency_at_load(level: &LoadLevel) -> String {
 }
 
 /// Writes the largest bandwidth, its limit, and the load at which latency doubles.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '_>, several: bool) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>, several: bool) {
     let name = loading.traffic.kind.name;
     let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {
         write!(out, "{} -> {to}, ", loading.point.initiator)
@@ -166,7 +166,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_, '
 fn at_last_level(
     document: &mut Shown,
     report: &Report<'_, '_>,
-    loading: &Loading<'_, '_>,
+    loading: &Loading<'_>,
     of: fmt::Arguments<'_>,
 ) {
     let Some(last) = loading.steps.last().filter(|step| step.level.offered != Some(0.0)) else { return };
@@ -182,7 +182,7 @@ fn at_last_level(
 }
 
 /// Writes the placement of the memory of generators, and the evidence for it.
-fn fields(document: &mut Shown, all: &[Loading<'_, '_>]) {
+fn fields(document: &mut Shown, all: &[Loading<'_>]) {
     let mut known = Vec::new();
     for loading in all {
         let (Some(field), key) = (loading.field(), (loading.traffic.node, loading.traffic.footprint)) else {
@@ -207,7 +207,7 @@ fn fields(document: &mut Shown, all: &[Loading<'_, '_>]) {
 }
 
 /// Writes the accesses of each kind of traffic.
-fn kinds(document: &mut Shown, all: &[Loading<'_, '_>]) {
+fn kinds(document: &mut Shown, all: &[Loading<'_>]) {
     let mut kinds: Vec<String> = Vec::new();
     for kind in all.iter().map(|loading| loading.traffic.kind) {
         let words = format!("{}: {}, {}", kind.name, kind.summary, kind.pattern().words());
@@ -222,7 +222,7 @@ fn kinds(document: &mut Shown, all: &[Loading<'_, '_>]) {
 const CLEAREST: f64 = 2.0;
 
 /// Draws all curves, with marks at their knees and peaks; their names have the nodes if there are `several` pairs of nodes.
-fn picture(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_, '_>], several: bool) {
+fn picture(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_>], several: bool) {
     let (mut series, mut marks) = (Vec::new(), Vec::new());
     let mut put = |series, x: f64, label: fmt::Arguments<'_>| {
         marks.push(Mark { series: Some(series), ..Mark::line(x / GIGA, label) });

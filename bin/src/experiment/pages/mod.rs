@@ -114,7 +114,7 @@ fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<It
 }
 
 /// Measures the largest random walks again, in memory that stays, with grouped chains beside them.
-fn tell_apart<'a>(session: &mut Session<'a, '_>, findings: &mut Findings<'a>, budget: &Budget) -> Attempt {
+fn tell_apart(session: &mut Session<'_, '_>, findings: &mut Findings, budget: &Budget) -> Attempt {
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     let points = Table::of(measured.map(|outcome| outcome.point))?;
     let points = Table::of(told_apart(session.machine, &points))?;
@@ -126,7 +126,7 @@ fn tell_apart<'a>(session: &mut Session<'a, '_>, findings: &mut Findings<'a>, bu
     let found = run::measure(session, &points, &budget)?;
     findings.interrupted |= found.interrupted;
     for apart in found.outcomes.iter() {
-        let is_same = |outcome: &&mut Outcome<'_>| {
+        let is_same = |outcome: &&mut Outcome| {
             let (one, other) = (&outcome.point, &apart.point);
             (one.pages, one.size, one.order, one.stride)
                 == (other.pages, other.size, other.order, other.stride)
@@ -158,7 +158,7 @@ fn of_kind(like: Point, base: PageSize, points: &mut Vec<Point>) {
 
 /// Returns the kinds of pages of spans: base pages, transparent huge ones, and those of pools with a free page, as far as
 /// points of them were planned.
-fn kinds(machine: &Machine, outcomes: &[Outcome<'_>]) -> [Option<Pages>; KINDS] {
+fn kinds(machine: &Machine, outcomes: &[Outcome]) -> [Option<Pages>; KINDS] {
     let node = outcomes.first().and_then(|first| machine.topology.node(first.point.initiator));
     let pools = node.into_iter().flat_map(|node| node.pools());
     let pools = pools.filter(|(_, pool)| pool.free > 0).map(|(size, _)| Pages::of_pool(size));

@@ -36,8 +36,8 @@ members! {
 }
 
 /// The conclusions from all kinds of pages.
-struct PagesView<'r, 'a> {
-    walks: PageWalks<'r, 'a>,
+struct PagesView<'r> {
+    walks: PageWalks<'r>,
     /// The kinds of pages that have a measured point.
     had: Vec<Pages>,
     /// The benefit of larger pages.
@@ -99,7 +99,7 @@ fn name(pages: Pages) -> String {
 }
 
 /// Writes whether larger pages are faster, by how much, and from which size on.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_, '_>) {
+fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_>) {
     let base = PageWords(report.machine.base_pages());
     let smallest = report.machine.line.times(FEWEST_LINES);
     match view.found {
@@ -126,7 +126,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_, '_
 }
 
 /// Writes memory and translation of the largest working set in each kind of pages, if they were told apart.
-fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_, '_>) {
+fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_>) {
     let base = report.machine.base_pages();
     let of = |pages: &Pages| {
         let mut walks = view.walks.random(*pages).rev();
@@ -205,7 +205,7 @@ fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger
 }
 
 /// Shows nanoseconds by working set, and the savings from the largest pages.
-fn table(document: &mut Shown, report: &Report<'_, '_>, PagesView { walks, had, .. }: &PagesView<'_, '_>) {
+fn table(document: &mut Shown, report: &Report<'_, '_>, PagesView { walks, had, .. }: &PagesView<'_>) {
     let largest = had.last().filter(|pages| !pages.are_base());
     document.tabulate("", Level::Quiet, 0, &|table| {
         table.text("working set").each(had.iter().map(|pages| format!("{} ns", heading(*pages))));
@@ -246,7 +246,7 @@ fn saves(ratio: Option<Estimate>) -> String {
 fn by_order(
     document: &mut Shown,
     report: &Report<'_, '_>,
-    PagesView { walks, had, found, .. }: &PagesView<'_, '_>,
+    PagesView { walks, had, found, .. }: &PagesView<'_>,
 ) {
     let Some(HugePagesConclusion { size, .. }) = *found else { return };
     let machine = report.machine;
@@ -267,11 +267,7 @@ fn by_order(
 /// Shows the time of one line on each of many base pages of memory, less the time of as many lines in the largest pages
 /// and the cost of translation without memory: the rest is what data and page tables cost each other, and in a guest
 /// the host's share.
-fn beside_data(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    PagesView { in_memory, .. }: &PagesView<'_, '_>,
-) {
+fn beside_data(document: &mut Shown, report: &Report<'_, '_>, PagesView { in_memory, .. }: &PagesView<'_>) {
     if in_memory.is_empty() {
         return;
     }
@@ -287,7 +283,7 @@ fn beside_data(
 }
 
 /// Describes the kinds of pages that could not be measured, with their remedies.
-fn missing(document: &mut Shown, PagesView { walks, had, .. }: &PagesView<'_, '_>) {
+fn missing(document: &mut Shown, PagesView { walks, had, .. }: &PagesView<'_>) {
     for pages in walks.kinds.iter().filter(|pages| !had.contains(pages)) {
         let refused = walks.random(*pages).find_map(|outcome| match outcome.result {
             Err(Exclusion::Placement(error)) => Some(error),
@@ -305,19 +301,19 @@ fn missing(document: &mut Shown, PagesView { walks, had, .. }: &PagesView<'_, '_
 fn pictures(
     document: &mut Shown,
     report: &Report<'_, '_>,
-    PagesView { walks, had, found, .. }: &PagesView<'_, '_>,
+    PagesView { walks, had, found, .. }: &PagesView<'_>,
 ) {
     let base = report.machine.base_pages();
     let compares = had.len() > 1 && had.contains(&base);
     let title = found.as_ref().map_or(String::new(), |found| title(found, base));
-    let points = |pages: Pages, value: &dyn Fn(&Outcome<'_>) -> Option<Estimate>| {
-        let point = |outcome: &Outcome<'_>| {
+    let points = |pages: Pages, value: &dyn Fn(&Outcome) -> Option<Estimate>| {
+        let point = |outcome: &Outcome| {
             ChartPoint::of(outcome.point.size.0.real(), value(outcome).unwrap_or(f64::NAN.into()))
         };
         (pages, vector(&mut walks.random(pages).map(point)))
     };
     if compares {
-        let saved = |outcome: &Outcome<'_>| {
+        let saved = |outcome: &Outcome| {
             let Estimate { value, interval } =
                 outcome.estimate()?.over(walks.like(outcome, base)?.estimate()?)?;
             let of = |share: f64| 100.0 * (1.0 - share);

@@ -134,7 +134,7 @@ fn measured<'a>(
     points: &[Point],
     mut budget: Budget,
     health: &mut Health,
-) -> (Simulated, Vec<Outcome<'a>>, [f64; 2]) {
+) -> (Simulated, Vec<Outcome>, [f64; 2]) {
     let placed = told.placed(points[0].size);
     let asked = (points[0].target, placed.mapped, points[0].pages);
     pieces::tell(session.machine, session.warnings, asked, &placed);

@@ -281,7 +281,7 @@ impl Parsed {
 /// second.
 fn concluded(
     fixture: &str,
-    outcomes: &[Outcome<'_>],
+    outcomes: &[Outcome],
     spans: &[SpanPoint],
     machine: &Machine,
     extra: &Extra,
@@ -341,7 +341,7 @@ fn made_up(
         _ => points.iter().copied().filter(|point| run.is_allowed(point)).collect(),
     };
     let timer = run.timer();
-    let mut outcomes: Vec<Outcome<'_>> =
+    let mut outcomes: Vec<Outcome> =
         points.iter().enumerate().map(|(index, point)| run.outcome(index, *point, &mut warnings)).collect();
     let is_matrix = experiment.descriptor.name == "matrix";
     let pairs = if is_matrix { own_cores::pairs(&points) } else { points.len() };
@@ -763,7 +763,7 @@ impl Run<'_> {
         }
     }
 
-    fn outcome(&self, index: usize, point: Point, warnings: &mut Warnings) -> Outcome<'static> {
+    fn outcome(&self, index: usize, point: Point, warnings: &mut Warnings) -> Outcome {
         let measured = self.excluded(index, &point).map_or_else(|| Ok(self.measured(index, &point)), Err);
         if let Ok(measured) = &measured {
             let (from, to, size) = (point.initiator, point.target, point.size);
@@ -800,7 +800,7 @@ impl Run<'_> {
     }
 
     /// Returns the reason for which a point has no number, if it has none.
-    fn excluded(&self, index: usize, point: &Point) -> Option<Exclusion<'static>> {
+    fn excluded(&self, index: usize, point: &Point) -> Option<Exclusion> {
         let node = self.machine.topology.node(point.target)?;
         if let Some(page) = point.pages.pool() {
             let wanted = point.size.0.div_ceil(page.bytes().0);
@@ -1100,7 +1100,7 @@ fn beside(walk: &Walk) -> Option<Beside> {
 
 /// Makes single hops around the latency of an outcome: a tail, refresh, and a few interruptions. With disturbed hops,
 /// the slowest hops are so rare that a percentile lies on the step before them.
-fn distribution(outcome: &Outcome<'_>, troubles: &[Trouble]) -> Distribution {
+fn distribution(outcome: &Outcome, troubles: &[Trouble]) -> Distribution {
     const OVERHEAD: f64 = 38.0;
     const INTERRUPTED: u64 = 6000;
     let mut found = Distribution::new(TSC, 2);

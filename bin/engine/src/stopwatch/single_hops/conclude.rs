@@ -31,7 +31,7 @@ impl Singles {
     /// The error of mapping a workspace.
     pub fn conclude(
         mut self,
-        outcomes: &[Outcome<'_>],
+        outcomes: &[Outcome],
         warnings: &mut Warnings,
     ) -> Result<Table<Distribution>, Errno> {
         let mut stamps = Table::filled(2 * MOST_STAMPS, 0)?;

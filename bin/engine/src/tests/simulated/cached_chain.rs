@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use latency_core::Pcg32;
 use latency_core::chain::Chain;
 
-use crate::error::MeasureError;
+use crate::error::Attempt;
 use crate::result::{Point, Software};
 use crate::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 
@@ -167,14 +167,14 @@ impl Walkable for CachedChain {
         self.number = chain;
     }
 
-    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, MeasureError> {
+    fn walk(&mut self, hops: u64, _: f64) -> Attempt<Walked> {
         let hits = self.hops(hops);
         let spent_ns = hits as f64 * HIT_NS + (hops - hits) as f64 * MISS_NS;
         self.now_ns += spent_ns;
         Ok((hops, spent_ns))
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, MeasureError> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let (_, spent_ns) = self.walk(hops, until_ns)?;
         let hits = (hops as f64 * MISS_NS - spent_ns) / (MISS_NS - HIT_NS);
         let (all, hit) = &mut self.timed[usize::from(self.number > 0)];
@@ -200,13 +200,7 @@ impl Walkable for CachedChain {
 }
 
 impl Place for CachedChain {
-    fn with_chain(
-        &mut self,
-        _: usize,
-        _: &Point,
-        _: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), MeasureError> {
+    fn with_chain(&mut self, _: usize, _: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         let walked = walker(self);
         self.again = true;
         walked
@@ -216,7 +210,7 @@ impl Place for CachedChain {
         self.now_ns
     }
 
-    fn pause(&mut self, until_ns: f64) -> Result<(), MeasureError> {
+    fn pause(&mut self, until_ns: f64) -> Attempt {
         self.now_ns = self.now_ns.max(until_ns);
         Ok(())
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use crate::budget::Budget;
 use crate::budget::Memory;
-use crate::error::MeasureError;
+use crate::error::{Attempt, MeasureError};
 use crate::result::{Point, Software, Walk};
 use crate::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 
@@ -100,7 +100,7 @@ pub struct FakeChain<'g> {
 }
 
 impl FakeChain<'_> {
-    fn walk_at(&mut self, hops: u64, until_ns: f64, faster: f64) -> Result<Walked, MeasureError> {
+    fn walk_at(&mut self, hops: u64, until_ns: f64, faster: f64) -> Attempt<Walked> {
         let (mut made, mut spent_ns) = (0, 0.0);
         while made < hops {
             if self.interrupted() {
@@ -151,19 +151,19 @@ impl Walkable for FakeChain<'_> {
         self.chain = chain;
     }
 
-    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, MeasureError> {
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Attempt<Walked> {
         let walked = self.walk_at(hops, until_ns, 1.0)?;
         self.visit.hops += walked.0;
         Ok(walked)
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, MeasureError> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let (made, spent_ns) = self.walk(hops, until_ns)?;
         let nanoseconds = spent_ns / made as f64;
         Ok(Batch { nanoseconds, core_gigahertz: 3.0, hops: made, ..Batch::NONE })
     }
 
-    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, MeasureError> {
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Attempt<Option<Walked>> {
         self.walk_at(hops, until_ns, 10.0).map(Some)
     }
 
@@ -189,13 +189,7 @@ impl Walkable for FakeChain<'_> {
 }
 
 impl<F: FnMut(Hop) -> f64> Place for Fake<F> {
-    fn with_chain(
-        &mut self,
-        index: usize,
-        point: &Point,
-        place: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), MeasureError> {
+    fn with_chain(&mut self, index: usize, point: &Point, place: u64, walker: &mut Walker<'_>) -> Attempt {
         let again = self.last.replace(index) == Some(index);
         let by = point.initiator.0;
         let is_others =
@@ -230,7 +224,7 @@ impl<F: FnMut(Hop) -> f64> Place for Fake<F> {
         self.now_ns
     }
 
-    fn pause(&mut self, until_ns: f64) -> Result<(), MeasureError> {
+    fn pause(&mut self, until_ns: f64) -> Attempt {
         self.last = None;
         self.now_ns = self.now_ns.max(until_ns.min(self.interrupt_ns));
         if self.now_ns >= self.interrupt_ns {

@@ -4,7 +4,7 @@
 
 use alloc::vec::Vec;
 
-use crate::error::MeasureError;
+use crate::error::Attempt;
 use crate::result::Software;
 use crate::seam::{Batch, Condition, Walkable, Walked};
 
@@ -164,7 +164,7 @@ impl Walkable for RecordedChain {
         self.condition
     }
 
-    fn walk(&mut self, hops: u64, until_ns: f64) -> Result<Walked, MeasureError> {
+    fn walk(&mut self, hops: u64, until_ns: f64) -> Attempt<Walked> {
         self.calls.push(Call::Walk(hops));
         let hop_ns = if self.loads < self.nodes { self.cold_ns } else { self.warm_ns };
         let slower = if self.disturbed == Some(self.made.len()) { 10.0 } else { 1.0 };
@@ -174,12 +174,12 @@ impl Walkable for RecordedChain {
         Ok(walked)
     }
 
-    fn batch(&mut self, hops: u64, until_ns: f64) -> Result<Batch, MeasureError> {
+    fn batch(&mut self, hops: u64, until_ns: f64) -> Attempt<Batch> {
         let (hops, spent_ns) = self.walk(hops, until_ns)?;
         Ok(Batch { nanoseconds: spent_ns / hops as f64, hops, ..Batch::NONE })
     }
 
-    fn rush(&mut self, hops: u64, until_ns: f64) -> Result<Option<Walked>, MeasureError> {
+    fn rush(&mut self, hops: u64, until_ns: f64) -> Attempt<Option<Walked>> {
         self.calls.push(Call::Rush(hops));
         Ok(self.rush_ns.map(|rush_ns| self.go(hops, rush_ns, until_ns)))
     }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::CoarseMachine;
-use crate::error::MeasureError;
+use crate::error::Attempt;
 use crate::memory::ClockTurns;
 use crate::result::{Point, Software, Timer};
 use crate::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
@@ -32,7 +32,7 @@ impl CoarsePlace {
     }
 
     /// Calls `walker` with a chain of 64-byte lines over `bytes`, just written.
-    pub fn with(&mut self, bytes: u64, walker: &mut Walker<'_>) -> Result<(), MeasureError> {
+    pub fn with(&mut self, bytes: u64, walker: &mut Walker<'_>) -> Attempt {
         walker(&mut CoarseChain { place: self, bytes, loads: 0, turns: ClockTurns::FIRST })
     }
 }
@@ -72,11 +72,11 @@ impl Walkable for CoarseChain<'_> {
         Condition::Written
     }
 
-    fn walk(&mut self, hops: u64, _: f64) -> Result<Walked, MeasureError> {
+    fn walk(&mut self, hops: u64, _: f64) -> Attempt<Walked> {
         Ok((hops, self.go(hops, 1.0)))
     }
 
-    fn batch(&mut self, hops: u64, _: f64) -> Result<Batch, MeasureError> {
+    fn batch(&mut self, hops: u64, _: f64) -> Attempt<Batch> {
         let reads = self.turns.next(&self.place.machine.counter);
         let clock = |place: &mut CoarsePlace| {
             place.clock_readings += usize::from(reads);
@@ -89,7 +89,7 @@ impl Walkable for CoarseChain<'_> {
         Ok(Batch { nanoseconds: spent_ns / hops as f64, core_gigahertz, hops, ..Batch::NONE })
     }
 
-    fn rush(&mut self, hops: u64, _: f64) -> Result<Option<Walked>, MeasureError> {
+    fn rush(&mut self, hops: u64, _: f64) -> Attempt<Option<Walked>> {
         Ok(Some((hops, self.go(hops, RUSH))))
     }
 
@@ -115,13 +115,7 @@ impl Walkable for CoarseChain<'_> {
 }
 
 impl Place for CoarsePlace {
-    fn with_chain(
-        &mut self,
-        _: usize,
-        point: &Point,
-        _: u64,
-        walker: &mut Walker<'_>,
-    ) -> Result<(), MeasureError> {
+    fn with_chain(&mut self, _: usize, point: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         self.with(point.size.0, walker)
     }
 
@@ -129,7 +123,7 @@ impl Place for CoarsePlace {
         self.machine.now_ns
     }
 
-    fn pause(&mut self, until_ns: f64) -> Result<(), MeasureError> {
+    fn pause(&mut self, until_ns: f64) -> Attempt {
         self.machine.now_ns = self.machine.now_ns.max(until_ns);
         Ok(())
     }
