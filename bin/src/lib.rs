@@ -142,7 +142,7 @@ pub fn run(arguments: Arguments, environment: Environment) -> i32 {
 }
 
 /// Returns the machine to measure, with the CPUs that measure it.
-fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> {
+fn machine(options: &Options) -> Result<&'static Machine, Failure> {
     let node = options.cpunode.and_then(|nodes| nodes.first()).map(NodeId);
     let named: CpuSet = options.cpu.iter().map(|cpu| cpu.0).collect();
     let lists = [options.cpus, options.load_cpus].into_iter().flatten().filter(|cpus| !cpus.is_all());
@@ -176,7 +176,7 @@ fn machine(options: &Options<'_>) -> Result<&'static Machine, Failure<'static>> 
 }
 
 /// Writes a failure of a command with these options.
-fn fail(messages: &mut Messages, failure: &Failure<'_>, accepted: FlagSet) -> i32 {
+fn fail(messages: &mut Messages, failure: &Failure, accepted: FlagSet) -> i32 {
     let text = Text::<8192>::of(format_args!("{failure}"));
     // A message that does not fit, because of long paths, is shown as it is.
     let is_whole = text.as_str().len() < 8192 - 4;
@@ -201,7 +201,7 @@ fn message_columns() -> Option<usize> {
 }
 
 /// Writes the texts of `--help` and `--version`.
-fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
+fn tell(outputs: &mut Outputs<'_>) -> Result<(), Failure> {
     outputs.open()?;
     let options = outputs.options;
     let help = options.help.unwrap_or(Help::Long);
@@ -219,12 +219,8 @@ fn tell<'a>(outputs: &mut Outputs<'_, 'a>) -> Result<(), Failure<'a>> {
 }
 
 /// Runs a command on saved results.
-fn act<'o>(
-    command: &Command,
-    arguments: Arguments,
-    outputs: &mut Outputs<'o, '_>,
-) -> Result<(), Failure<'o>> {
-    let options: &'o Options<'o> = outputs.options;
+fn act<'o>(command: &Command, arguments: Arguments, outputs: &mut Outputs<'o>) -> Result<(), Failure> {
+    let options: &'o Options = outputs.options;
     outputs.refuse_inputs()?;
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
@@ -250,7 +246,7 @@ fn seconds_since(begun_ns: u64) -> f64 {
 
 /// Returns the run of a command, or of a plan, that began at a time and ends now.
 fn command_run<'a>(
-    options: &Options<'a>,
+    options: &Options,
     arguments: Arguments,
     (started, begun_ns): (u64, u64),
 ) -> CommandRun<'a> {
@@ -263,7 +259,7 @@ fn command_run<'a>(
 const WORTH_SAYING_NS: f64 = 5e9;
 
 /// Prints the expected duration of the run.
-fn say_time(options: &Options<'_>, takes: Range, messages: &mut Messages) {
+fn say_time(options: &Options, takes: Range, messages: &mut Messages) {
     if takes.1 > WORTH_SAYING_NS && options.progress != When::Never && !options.quiet {
         let _ = writeln!(messages, "{}: {takes}", options.experiment.descriptor.name);
         messages.flush();
@@ -273,12 +269,12 @@ fn say_time(options: &Options<'_>, takes: Range, messages: &mut Messages) {
 /// Plans, measures, reports.
 fn perform<'o>(
     arguments: Arguments,
-    outputs: &mut Outputs<'o, '_>,
-    machine: &'o Machine,
+    outputs: &mut Outputs<'o>,
+    machine: &'static Machine,
     begun: (u64, u64),
     messages: &mut Messages,
-) -> Result<(), Failure<'o>> {
-    let options: &'o Options<'o> = outputs.options;
+) -> Result<(), Failure> {
+    let options: &'o Options = outputs.options;
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     outputs.open()?;
     let planned = run_experiment::planned(options, machine, experiment)?;
@@ -310,15 +306,15 @@ fn perform<'o>(
 }
 
 /// Measures the points of a plan, and presents the result.
-fn measured<'o>(
-    options: &'o Options<'o>,
+fn measured(
+    options: &Options,
     arguments: Arguments,
-    machine: &'o Machine,
+    machine: &'static Machine,
     planned: Plan,
     (started, begun_ns): (u64, u64),
     warnings: &mut Warnings,
     messages: &mut Messages,
-) -> Result<(ExperimentRun<'o>, Shown), Failure<'o>> {
+) -> Result<(ExperimentRun, Shown), Failure> {
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else {
         return Err(Failure::NOTHING_TO_MEASURE);
     };
@@ -326,7 +322,7 @@ fn measured<'o>(
     detect::warn(machine, warnings);
     say_time(options, duration::expected(options, machine, &planned.points, &planned.budget), messages);
     // Slow checks are left out if their findings would not be shown.
-    let is_text = |output: &Output<'_>| output.format.purpose == Purpose::Terminal;
+    let is_text = |output: &Output| output.format.purpose == Purpose::Terminal;
     let checked = options.strict || !(options.quiet && options.outputs().iter().all(is_text));
     let end_ns = begun_ns.real() + duration::end_ns(options);
     let intervals_by_ns = f64::INFINITY;
@@ -351,9 +347,9 @@ fn measured<'o>(
 /// Measures and reports everything.
 fn perform_all(
     arguments: Arguments,
-    outputs: &mut Outputs<'_, 'static>,
+    outputs: &mut Outputs<'_>,
     messages: &mut Messages,
-) -> Result<(), Failure<'static>> {
+) -> Result<(), Failure> {
     let options = outputs.options;
     let (started, begun_ns) = now();
     let machine = machine(options)?;
@@ -388,9 +384,9 @@ fn perform_all(
 /// Measures what `expect` needs, and answers.
 fn perform_expect(
     arguments: Arguments,
-    outputs: &mut Outputs<'_, 'static>,
+    outputs: &mut Outputs<'_>,
     messages: &mut Messages,
-) -> Result<(), Failure<'static>> {
+) -> Result<(), Failure> {
     let (options, begun) = (outputs.options, now());
     let usual = options::parse(Arguments::packed(b"curve\0"), &DESCRIPTORS, &FORMATS)?;
     let mut machine = machine(&usual)?;
@@ -399,7 +395,7 @@ fn perform_expect(
     for line in needed::runs(options, machine) {
         let mut asked = options::parse(line, &DESCRIPTORS, &FORMATS)?;
         (asked.quiet, asked.progress) = (options.quiet, options.progress);
-        let asked: &'static Options<'static> = Box::leak(Box::new(asked));
+        let asked: &'static Options = Box::leak(Box::new(asked));
         let Some(experiment) = EXPERIMENTS.get(asked.experiment.index) else { continue };
         let planned = run_experiment::planned(asked, machine, experiment)?;
         // The warnings are the reasons for the trust in the answer.
@@ -417,7 +413,7 @@ fn perform_expect(
 }
 
 /// Returns the reason why a run is incomplete, if it is.
-fn failed<'a>(findings: &Findings, done: usize) -> Option<Failure<'a>> {
+fn failed(findings: &Findings, done: usize) -> Option<Failure> {
     if findings.interrupted {
         return Some(Failure::Partial);
     }

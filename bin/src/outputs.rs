@@ -17,21 +17,21 @@ use latency_sys::terminal::Stream;
 use latency_sys::{Errno, file};
 
 /// The outputs that the options name.
-pub struct Outputs<'o, 'a> {
-    pub options: &'o Options<'a>,
+pub struct Outputs<'o> {
+    pub options: &'o Options,
     environment: Environment,
     /// The sink of each output, from the opening until the end of the output.
     sinks: Vec<Sink>,
 }
 
-impl<'o, 'a> Outputs<'o, 'a> {
+impl<'o> Outputs<'o> {
     /// Returns the outputs before they are opened.
-    pub fn of(options: &'o Options<'a>, environment: Environment) -> Outputs<'o, 'a> {
+    pub fn of(options: &'o Options, environment: Environment) -> Outputs<'o> {
         Outputs { options, environment, sinks: Vec::new() }
     }
 
     /// Refuses to overwrite an input file, even if it has another name.
-    pub fn refuse_inputs(&self) -> Result<(), UsageError<'a>> {
+    pub fn refuse_inputs(&self) -> Result<(), UsageError> {
         let Options { baseline, expected, .. } = *self.options;
         let read = |path: &[u8]| file::identity(Some(path).filter(|path| path != b"-"), Stream::Input);
         for &Output { path: output, .. } in self.options.outputs() {
@@ -45,7 +45,7 @@ impl<'o, 'a> Outputs<'o, 'a> {
     }
 
     /// Opens every output, before anything is measured.
-    pub fn open(&mut self) -> Result<(), Failure<'a>> {
+    pub fn open(&mut self) -> Result<(), Failure> {
         for output in self.options.outputs() {
             let sink = sink(output)?;
             if self.sinks.iter().any(|other| other.is_same(&sink)) {
@@ -61,7 +61,7 @@ impl<'o, 'a> Outputs<'o, 'a> {
     ///
     /// # Errors
     /// The first error of writing an output.
-    pub fn each(&mut self, write: &mut dyn FnMut(&mut Sink, &Output<'a>) -> bool) -> Result<(), Failure<'a>> {
+    pub fn each(&mut self, write: &mut dyn FnMut(&mut Sink, &Output) -> bool) -> Result<(), Failure> {
         let mut result = Ok(());
         for (output, mut sink) in self.options.outputs().iter().zip(self.sinks.drain(..)) {
             if write(&mut sink, output) {
@@ -80,7 +80,7 @@ impl<'o, 'a> Outputs<'o, 'a> {
         columns: output::Columns,
         [failed, nothing]: [bool; 2],
         shown: &Shown,
-    ) -> Result<(), Failure<'a>> {
+    ) -> Result<(), Failure> {
         let (options, [standard, file]) = (self.options, [true, false].map(|standard| self.screen(standard)));
         let mut kept = Ok(());
         let written = self.each(&mut |out, &Output { path, format }| {
@@ -146,7 +146,7 @@ impl<'o, 'a> Outputs<'o, 'a> {
 }
 
 /// Opens an output.
-fn sink<'a>(output: &Output<'a>) -> Result<Sink, Failure<'a>> {
+fn sink(output: &Output) -> Result<Sink, Failure> {
     let Some(path) = output.path else { return Ok(Sink::create(None)?) };
     let sink = Sink::create(Some(path)).map_err(|errno| match errno {
         Errno::ECANCELED => Failure::GivenUp,
@@ -159,7 +159,7 @@ fn sink<'a>(output: &Output<'a>) -> Result<Sink, Failure<'a>> {
 }
 
 /// Ends an output; returns the first error of writing it.
-fn finish<'a>(sink: Sink, output: &Output<'a>) -> Result<(), Failure<'a>> {
+fn finish(sink: Sink, output: &Output) -> Result<(), Failure> {
     sink.finish().map_err(|error| match (error, output.path) {
         (Unfinished::NotWritten(Errno::ECANCELED), _) => Failure::GivenUp,
         (Unfinished::NotSynced(errno), Some(path)) => OutputError::Sync { path: Escaped(path), errno }.into(),

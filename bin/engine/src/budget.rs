@@ -79,7 +79,7 @@ pub enum Optional {
 
 impl Optional {
     /// Returns true if the run continues without `point`, whose memory could not be placed for the reason `why`.
-    pub fn covers(self, point: &Point, why: &PlacementError<'_>) -> bool {
+    pub fn covers(self, point: &Point, why: &PlacementError) -> bool {
         match self {
             Optional::Nothing => false,
             Optional::Unreachable => matches!(why, PlacementError::NotReachable { .. }),

@@ -42,9 +42,9 @@ messages! {
 
     /// A CPU, node, memory policy or page size that was not obtained, or could not be verified.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum PlacementError<'a> {
+    pub enum PlacementError {
         /// The CPU exists, but the process may not use it.
-        CpuNotAllowed { cpu: CpuId, allowed: &'a CpuSet } =>
+        CpuNotAllowed { cpu: CpuId, allowed: &'static CpuSet } =>
             "CPU {cpu} is not allowed for this process (allowed: {allowed}); choose an allowed CPU, or widen \
             the cpuset or affinity mask";
         /// The thread was pinned to one CPU and runs on another.
@@ -61,13 +61,13 @@ messages! {
         NodeWithoutCpus { node: NodeId } =>
             "node {node} has no CPUs, so it cannot be an initiator node; choose another --cpunode";
         /// The initiator node has CPUs, but the process may not use any.
-        NoAllowedCpu { node: NodeId, allowed: &'a CpuSet } =>
+        NoAllowedCpu { node: NodeId, allowed: &'static CpuSet } =>
             "no CPU of node {node} is allowed for this process (allowed: {allowed}); choose another \
             --cpunode, or widen the cpuset or affinity mask";
         /// The target node has no memory.
         NodeWithoutMemory { node: NodeId } => "node {node} has no memory; choose another --memnode";
         /// The target node has memory, but the process may not use it.
-        NodeNotAllowed { node: NodeId, allowed: &'a NodeSet } =>
+        NodeNotAllowed { node: NodeId, allowed: &'static NodeSet } =>
             "memory of node {node} is not allowed for this process (Mems_allowed: {allowed}); choose an \
             allowed node, or widen cpuset.mems";
         /// The buffer does not fit into the free memory.
@@ -169,7 +169,7 @@ messages! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MeasureError {
     /// A requested placement was not obtained, or not verified.
-    Placement(&'static PlacementError<'static>),
+    Placement(&'static PlacementError),
     /// There is no usable clock, or a walk was wrong.
     Timing(&'static TimingError),
     /// No chain has this size and stride.
@@ -212,7 +212,7 @@ macro_rules! errors {
     };
 }
 errors! {
-    Placement PlacementError<'static>;
+    Placement PlacementError;
     Timing TimingError;
     NoSuchChain (Bytes, Bytes);
 }

@@ -48,7 +48,7 @@ const FEW_POINTS: usize = 16;
 ///
 /// The error of a point without a chain.
 pub fn outcomes(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     schedule: &mut RealSchedule<'_>,
     mut each: impl FnMut(Outcome),
 ) -> Attempt {
@@ -177,7 +177,7 @@ fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion> {
 /// are many.
 ///
 /// `repeat` is the first point measured again, in another pass.
-pub fn warn(session: &mut Session<'_, '_>, outcomes: &[Outcome], budget: &Budget, repeat: Option<Repeat>) {
+pub fn warn(session: &mut Session<'_>, outcomes: &[Outcome], budget: &Budget, repeat: Option<Repeat>) {
     warn_of_trials(session, outcomes);
     warn_of_windows(session.warnings, outcomes);
     warn_of_core_clock(session.warnings, &session.timer, outcomes);
@@ -255,7 +255,7 @@ fn warn_of_windows(warnings: &mut Warnings, outcomes: &[Outcome]) {
 }
 
 /// Warns about trials that do not agree, that are too short for the timer, or during which the timer stepped back.
-fn warn_of_trials(session: &mut Session<'_, '_>, outcomes: &[Outcome]) {
+fn warn_of_trials(session: &mut Session<'_>, outcomes: &[Outcome]) {
     let (mut points, mut share, mut steps, mut trials) = (0, STATE_SHARE, FEWEST_STEPS, 0);
     for (point, Measurement { series, hops, .. }) in measured(outcomes) {
         if let Some(found) = series.state_share.filter(|found| *found < STATE_SHARE) {
@@ -272,7 +272,7 @@ fn warn_of_trials(session: &mut Session<'_, '_>, outcomes: &[Outcome]) {
     session.warnings.push_if(trials > 0, Warning::TimerSteppedBack { trials });
 }
 
-fn warn_of_one(session: &mut Session<'_, '_>, point: &Point, measured: &Measurement, budget: &Budget) {
+fn warn_of_one(session: &mut Session<'_>, point: &Point, measured: &Measurement, budget: &Budget) {
     let (from, to, size, cause) = (point.initiator, point.target, point.size, SeenCause::Unseen);
     let series = &measured.series;
     let cut = budget.trials.is_some_and(|trials| series.batches < u64::from(trials));
@@ -400,7 +400,7 @@ fn slowest(measured: &Measurement) -> f64 {
 }
 
 /// Warns if counted and estimated core cycles contradict each other.
-fn warn_of_counters(session: &mut Session<'_, '_>, measured: &Measurement) {
+fn warn_of_counters(session: &mut Session<'_>, measured: &Measurement) {
     let ratio = measured.series.core_cycles_ratio().filter(|ratio| (ratio - 1.0).abs() > CYCLES_TOLERANCE);
     session.warnings.extend(ratio.map(|ratio| Warning::CoreCyclesDiffer { ratio, cause: SeenCause::Unseen }));
 }

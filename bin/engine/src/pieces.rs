@@ -46,7 +46,7 @@ impl<'a> Pieces {
     ///
     /// The errors of [`Placement::new`], except for memory that the budget allows to be missing.
     pub fn place(
-        session: &mut Session<'a, '_>,
+        session: &mut Session<'_>,
         points: &[Point],
         is_mine: &dyn Fn(&Point) -> bool,
         needs: RegionsOf,
@@ -148,7 +148,7 @@ pub fn fits(machine: &Machine, points: &mut dyn Iterator<Item = Point>, budget: 
 }
 
 /// Places `size` bytes on `target`, and warns about properties of the memory that matter to the reader.
-fn place(session: &mut Session<'_, '_>, target: NodeId, size: Bytes, pages: Pages) -> Attempt<Placement> {
+fn place(session: &mut Session<'_>, target: NodeId, size: Bytes, pages: Pages) -> Attempt<Placement> {
     session.progress.say(format_args!("placing {size} on node {target}"));
     let placement = Placement::new(session.machine, target, size, pages)?;
     tell(session.machine, session.warnings, (target, size, pages), &placement.witness.first());

@@ -21,14 +21,14 @@ use crate::session::{Findings, Session};
 use latency_sys::{Table, time};
 
 /// A function that makes a run's visits: the schedule alone, or with more before and after it.
-pub type Visits<'v> = dyn FnMut(&mut Session<'_, '_>, &mut RealSchedule<'_>) -> Attempt + 'v;
+pub type Visits<'v> = dyn FnMut(&mut Session<'_>, &mut RealSchedule<'_>) -> Attempt + 'v;
 
 /// Visits the points of a schedule until each is precise or out of time.
 ///
 /// # Errors
 ///
 /// The errors of [`Schedule::run`](crate::schedule::Schedule::run).
-pub fn all_rounds(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Attempt {
+pub fn all_rounds(session: &mut Session<'_>, schedule: &mut RealSchedule<'_>) -> Attempt {
     schedule.run(session.progress)
 }
 
@@ -37,7 +37,7 @@ pub fn all_rounds(session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>
 /// # Errors
 ///
 /// The errors of [`measure_with`].
-pub fn measure(session: &mut Session<'_, '_>, points: &[Point], budget: &Budget) -> Attempt<Findings> {
+pub fn measure(session: &mut Session<'_>, points: &[Point], budget: &Budget) -> Attempt<Findings> {
     measure_with(session, points, budget, &mut Alongside::default(), &mut all_rounds)
 }
 
@@ -51,7 +51,7 @@ pub fn measure(session: &mut Session<'_, '_>, points: &[Point], budget: &Budget)
 ///
 /// [`MeasureError`], except for memory that may be missing. An interrupt ends the visits, and the outcomes so far are kept.
 pub fn measure_with(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
     alongside: &mut Alongside<'_>,
@@ -75,7 +75,7 @@ pub fn measure_with(
 ///
 /// The errors of [`measure_with`].
 pub fn measure_in(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
     place: &mut dyn Place,
@@ -128,7 +128,7 @@ struct Chosen {
     indices: Table<usize>,
 }
 
-impl<'r, 'a> Run<'r> {
+impl<'r> Run<'r> {
     /// Returns a run without a measured point.
     fn of(points: &'r [Point], budget: &Budget, beside: Option<&'r Missing>) -> Attempt<Run<'r>> {
         if points.is_empty() {
@@ -168,7 +168,7 @@ impl<'r, 'a> Run<'r> {
     /// Visits the chosen points in `place`, and collects their outcomes.
     fn visit(
         &mut self,
-        session: &mut Session<'a, '_>,
+        session: &mut Session<'_>,
         place: &mut dyn Place,
         chosen: &Chosen,
         budget: &Budget,
@@ -199,7 +199,7 @@ impl<'r, 'a> Run<'r> {
     /// Measures the points that `is_mine` chooses; their chains are in memory together.
     fn part(
         &mut self,
-        session: &mut Session<'a, '_>,
+        session: &mut Session<'_>,
         is_mine: &dyn Fn(&Point) -> bool,
         budget: &Budget,
         alongside: &mut Alongside<'_>,
@@ -268,7 +268,7 @@ impl<'r, 'a> Run<'r> {
 ///
 /// The chain is written with the kind of stores that a trial shows to be faster; the stamps of the clock time the trial.
 fn open<'p>(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     pieces: &'p mut Pieces,
     chains: &'p Table<Option<Chain>>,
     memory: Memory,

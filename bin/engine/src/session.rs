@@ -37,9 +37,9 @@ impl Noted {
 }
 
 /// The resources of an experiment.
-pub struct Session<'a, 's> {
+pub struct Session<'s> {
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'static Machine,
     /// The clock that times.
     pub timer: Timer,
     /// The warnings to the reader.
@@ -50,10 +50,10 @@ pub struct Session<'a, 's> {
     pub noted: Noted,
 }
 
-impl<'a, 's> Session<'a, 's> {
+impl<'s> Session<'s> {
     /// Returns the resources before a measurement.
     pub const fn new(
-        machine: &'a Machine,
+        machine: &'static Machine,
         timer: Timer,
         warnings: &'s mut Warnings,
         progress: &'s mut Progress,

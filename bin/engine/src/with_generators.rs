@@ -31,7 +31,7 @@ const INTERRUPT_S: f64 = 100e-6;
 /// The errors of placing, except for memory that the budget allows to be missing; [`PlacementError::ThreadsRefused`] if
 /// points need a thread and there is none, or if the user fixed the CPUs; the errors of [`run::measure_with`].
 pub fn measure_with_generators(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
     style: GeneratorStyle<'_>,
@@ -81,7 +81,7 @@ pub fn measure_with_generators(
 
 /// Reduces points to the generators that have threads, and merges points that have become equal; returns those in `kept`.
 fn reduced<'k>(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     points: &[Point],
     (threads, wanted, errno): (usize, usize, Errno),
     style: &GeneratorStyle<'_>,

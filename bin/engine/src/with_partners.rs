@@ -120,7 +120,7 @@ impl<'x> Partners<'x> {
 /// The errors of placing; [`PlacementError::ThreadsRefused`]; [`TimingError::NeedsCounter`] without a time-stamp counter;
 /// those of [`run::measure_in`].
 pub fn measure_with_partners(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
 ) -> Attempt<Findings> {

@@ -125,7 +125,7 @@ fn other_kind(row: &Row) -> Option<&'static str> {
     others.into_iter().find(is_other).map(|(.., why)| why)
 }
 
-fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+fn run(options: &Options) -> Result<CommandResult, Failure> {
     let path = options.operands().first().copied().unwrap_or_default();
     let saved = Saved::load(path, options.unit)?;
     let experiment = saved.experiment;

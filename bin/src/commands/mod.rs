@@ -23,16 +23,16 @@ use latency_report::Shown;
 use latency_report::lists::joined;
 
 /// The result of a command.
-pub struct CommandResult<'a> {
+pub struct CommandResult {
     /// The findings.
     pub shown: Shown,
     /// True if the findings are a whole document, with the description of its own run.
     pub is_whole: bool,
     /// The failure that the findings mean; they are written nevertheless.
-    pub failure: Option<Failure<'a>>,
+    pub failure: Option<Failure>,
 }
 
-impl From<Shown> for CommandResult<'_> {
+impl From<Shown> for CommandResult {
     /// Returns findings that mean no failure.
     fn from(shown: Shown) -> Self {
         CommandResult { shown, is_whole: false, failure: None }
@@ -46,7 +46,7 @@ pub struct Command {
     /// The columns of its rows in tabular formats.
     pub columns: Columns,
     /// Reads the files that the operands name, and returns the findings.
-    pub run: for<'a> fn(&'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>>,
+    pub run: fn(&Options) -> Result<CommandResult, Failure>,
 }
 
 impl Command {
@@ -58,9 +58,9 @@ impl Command {
     /// A failure without findings.
     pub fn perform<'a>(
         &self,
-        options: &'a Options<'a>,
+        options: &'a Options,
         ran: &dyn Fn() -> CommandRun<'a>,
-    ) -> Result<(Shown, Option<Failure<'a>>), Failure<'a>> {
+    ) -> Result<(Shown, Option<Failure>), Failure> {
         let CommandResult { shown, is_whole, failure } = (self.run)(options)?;
         if is_whole {
             return Ok((shown, failure));

@@ -69,7 +69,7 @@ fn near(words: &[&[u8]]) -> Vec<&'static str> {
 }
 
 /// Presents the figures of the processors that the operands select.
-fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+fn run(options: &Options) -> Result<CommandResult, Failure> {
     let words = options.operands();
     let own = detect::processor();
     let is_wanted = |row: &PublishedRow| match words {

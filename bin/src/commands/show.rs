@@ -47,7 +47,7 @@ fields! {
 }
 
 /// Reads the named files, and presents their points.
-fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+fn run(options: &Options) -> Result<CommandResult, Failure> {
     let mut is_changed = false;
     let files = match options.operands() {
         [path] => {
@@ -87,7 +87,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
 /// The reason why a document is not shown as its run showed it.
 const CHANGED: &str = "Edited, or of another version: the document's sentences are left out.";
 
-fn present(document: &mut Shown, files: &[File<'_>]) {
+fn present(document: &mut Shown, files: &[File]) {
     describe::machine::saved_footer(document, &|index| files.get(index).map(|file| &file.saved));
     document.part(Part::Object(&describe::SUMMARY), |document| document.put(&RESULTS, files.len()));
     let levels = || files.iter().map(|file| file.saved.origin.trust.level());
@@ -103,7 +103,7 @@ fn present(document: &mut Shown, files: &[File<'_>]) {
     reasons.extend(levels().any(str::is_empty).then_some("not-stated"));
     trust::of_command(document, level, &reasons);
     rows(document, files);
-    let key = |file: &File<'_>| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
+    let key = |file: &File| format!("{}\n{}", file.name(), file.saved.named_host().unwrap_or_default());
     let keys: Vec<String> = vector(files.iter().map(key));
     let is_one_of_several = files.len() > 1;
     document.part(Part::List(&FILES), |document| {
@@ -135,7 +135,7 @@ pub(super) fn conditions(document: &mut Shown, saved: &Saved) {
     document.put(&FILE_TRUST, Some(level).filter(|level| !level.is_empty()));
 }
 
-fn contents(document: &mut Shown, file: &File<'_>, is_one_of_several: bool) {
+fn contents(document: &mut Shown, file: &File, is_one_of_several: bool) {
     let (saved, name) = (&file.saved, file.name());
     let mut prefix = String::new();
     if is_one_of_several {
@@ -154,7 +154,7 @@ fn contents(document: &mut Shown, file: &File<'_>, is_one_of_several: bool) {
 /// Emits the value of every point. Labels name the file and the host of one of several results, and number what they do not
 /// distinguish: a collector refuses two samples with the same labels. `result` is the number of a result among those of one
 /// file and host.
-fn samples(document: &mut Shown, file: &File<'_>, is_one_of_several: bool, result: Option<u64>) {
+fn samples(document: &mut Shown, file: &File, is_one_of_several: bool, result: Option<u64>) {
     let saved = &file.saved;
     let varied = differing(saved.rows.iter()) | ColumnSet::NODES | CLASS | TRAFFIC;
     let (mut all, mut keys) = (Vec::new(), Vec::new());
@@ -221,7 +221,7 @@ mod tests {
         let arguments: Vec<&'static [u8]> =
             ["show"].iter().chain(arguments).map(|word| word.to_string().leak().as_bytes()).collect();
         let options = options::parse(arguments.into_iter(), &DESCRIPTORS, &FORMATS);
-        let options: &Options<'_> = Box::leak(Box::new(options.map_err(|error| error.to_string())?));
+        let options: &Options = Box::leak(Box::new(options.map_err(|error| error.to_string())?));
         let terminal =
             Terminal { columns: 80, unicode: true, colour: false, audience: latency_report::Audience::Pipe };
         let mut out = String::new();

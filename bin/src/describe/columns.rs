@@ -83,7 +83,7 @@ pub struct RowOrigin<'r> {
 
 impl<'r> RowOrigin<'r> {
     /// Returns the origin of the rows of a report.
-    pub fn of(report: &Report<'r, '_>) -> RowOrigin<'r> {
+    pub fn of(report: &Report<'r>) -> RowOrigin<'r> {
         RowOrigin {
             host: report.machine.host.identity.name.as_str(),
             started: report.started,

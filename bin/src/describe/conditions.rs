@@ -24,7 +24,7 @@ fields! {
 }
 
 /// Describes the conditions.
-pub fn conditions(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn conditions(document: &mut Shown, report: &Report<'_>) {
     let Some(found) = report.conditions else { return document.put(&CONDITIONS, None::<bool>) };
     let [p10, p50, p90] = found.core_gigahertz.unwrap_or([f64::NAN; 3]);
     document.part(Part::Object(&CONDITIONS), |document| {
@@ -100,7 +100,7 @@ pub fn hottest(document: &mut Shown, role: Role, heat: Option<i32>) {
 }
 
 /// Writes the errors of memory devices since the kernel started, for the facts of a page.
-pub fn since_boot(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn since_boot(document: &mut Shown, report: &Report<'_>) {
     let Some(errors) = report.conditions.and_then(|found| found.errors.as_ref()) else { return };
     let role = Role::Page(PageRole::Fact("Memory errors"));
     match (errors.devices, with_errors(errors).next()) {
@@ -214,7 +214,7 @@ pub fn unusual(
 }
 
 /// Returns the conditions of a report; those of its pages if the figure depends on them.
-pub fn unusual_of_report(report: &Report<'_, '_>, by_pages: bool, is_virtual: bool) -> String {
+pub fn unusual_of_report(report: &Report<'_>, by_pages: bool, is_virtual: bool) -> String {
     let outcomes = if by_pages { report.outcomes } else { &[] };
     unusual(report.machine, report.warnings, outcomes, report.conditions, is_virtual)
 }

@@ -43,7 +43,7 @@ pub fn place(place: HierarchyPlace) -> impl Display {
 }
 
 /// Writes the method: the memory of the largest working set, which the other working sets do not share, then `walked`.
-pub fn method(document: &mut Shown, report: &Report<'_, '_>, walked: &str) {
+pub fn method(document: &mut Shown, report: &Report<'_>, walked: &str) {
     let last = report.outcomes.chunk_by(|one, other| one.point.size == other.point.size).last();
     let largest = Report { outcomes: last.unwrap_or_default(), ..*report };
     method::memory(document, &largest);
@@ -56,12 +56,12 @@ pub fn method(document: &mut Shown, report: &Report<'_, '_>, walked: &str) {
 }
 
 /// Describes every point as a row for programs.
-pub fn records(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn records(document: &mut Shown, report: &Report<'_>) {
     point::rows_with(document, report, &|document, _, outcome| members(document, &outcome.point.walk));
 }
 
 /// Describes every point as a row for people, and the evidence for it.
-pub fn points(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn points(document: &mut Shown, report: &Report<'_>) {
     point::table(document, report, (Level::Verbose, "point"), &|table, _, outcome| {
         table.show(&name(&outcome.point));
     });

@@ -40,7 +40,7 @@ pub fn cpu_model(machine: &Machine) -> &str {
 }
 
 /// Describes the identity of this host, without information about its owner.
-pub fn host(document: &mut Shown, machine: &Machine, labels: &Labels<'_>) {
+pub fn host(document: &mut Shown, machine: &Machine, labels: &Labels) {
     document.part(Part::Object(&HOST), |document| {
         members! { document;
             HOST_NAME: machine.host.identity.name.as_str();
@@ -267,7 +267,7 @@ fields! {
 }
 
 /// Describes the choice of the working set.
-pub fn sizing(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn sizing(document: &mut Shown, report: &Report<'_>) {
     let machine = report.machine;
     let Some(sizing) = machine.sizing else { return document.put(&SIZING, None::<bool>) };
     document.part(Part::Object(&SIZING), |document| {

@@ -28,7 +28,7 @@ fields! {
 }
 
 /// Describes the self-test.
-pub fn health(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn health(document: &mut Shown, report: &Report<'_>) {
     document.part(Part::Object(&HEALTH), |document| {
         document.put(&L1_CYCLES, report.health.l1_cycles);
         document.put(&MULTIPLY, report.health.multiply_ratio);
@@ -53,7 +53,7 @@ pub fn health(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes how walks of dependent loads were measured.
-pub fn walks(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn walks(document: &mut Shown, report: &Report<'_>) {
     processor(document, report, &report.outcomes.iter().map(|outcome| outcome.point.cpu.0).collect());
     memory(document, report);
     let Some(Outcome { point, .. }) = report.outcomes.first() else { return };
@@ -83,7 +83,7 @@ pub const fn regions(memory: Memory) -> [&'static str; 2] {
 }
 
 /// Writes the CPUs that measured, and their kind.
-pub fn processor(document: &mut Shown, report: &Report<'_, '_>, cpus: &CpuSet) {
+pub fn processor(document: &mut Shown, report: &Report<'_>, cpus: &CpuSet) {
     let (machine, processor) = (report.machine, &report.machine.processor);
     let nodes: NodeSet = report.outcomes.iter().map(|outcome| outcome.point.initiator.0).collect();
     let mut busy = String::new();
@@ -128,7 +128,7 @@ fn kind(machine: &Machine, cpus: &CpuSet) -> Option<&'static str> {
 }
 
 /// Writes the parts that do not depend on the chain: self-test, clock, prefetchers, counters.
-pub fn ending(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn ending(document: &mut Shown, report: &Report<'_>) {
     self_test(document, report);
     if let Some(found) = report.conditions {
         conditions::line(document, report.machine.processor.platform, found);
@@ -149,12 +149,12 @@ pub fn through(cache: Option<Bytes>) -> impl Display {
 }
 
 /// Writes the pages of every node's memory, and the evidence for its placement, with equal nodes in one sentence.
-pub fn memory(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn memory(document: &mut Shown, report: &Report<'_>) {
     memory_of(document, report, &|_| true);
 }
 
 /// Writes the pages and the evidence, for the points that `is_one` selects.
-pub fn memory_of(document: &mut Shown, report: &Report<'_, '_>, is_one: &dyn Fn(&Point) -> bool) {
+pub fn memory_of(document: &mut Shown, report: &Report<'_>, is_one: &dyn Fn(&Point) -> bool) {
     let machine = report.machine;
     // Points for which all of these values are equal share a sentence.
     let kind = |point: &Point, measured: &Measurement| {
@@ -253,7 +253,7 @@ fn visits(point: &Point, measured: &Measurement) -> String {
 }
 
 /// Returns the result of the self-test in one word.
-fn passed(report: &Report<'_, '_>) -> &'static str {
+fn passed(report: &Report<'_>) -> &'static str {
     if report.warnings.iter().any(latency_engine::warning::Warning::is_of_self_test) {
         "failed"
     } else {
@@ -262,7 +262,7 @@ fn passed(report: &Report<'_, '_>) -> &'static str {
 }
 
 /// Writes the memory, the self-test and the core clock in one line, and whether the placement is verified.
-pub fn brief(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn brief(document: &mut Shown, report: &Report<'_>) {
     let measured = || {
         let outcomes = report.outcomes.iter();
         outcomes.filter_map(|outcome| Some((&outcome.point, &outcome.result.as_ref().ok()?.placed)))
@@ -292,7 +292,7 @@ pub fn brief(document: &mut Shown, report: &Report<'_, '_>) {
     ));
 }
 
-fn self_test(document: &mut Shown, report: &Report<'_, '_>) {
+fn self_test(document: &mut Shown, report: &Report<'_>) {
     let (health, passed) = (report.health, passed(report));
     let l1 = optional(health.l1_cycles, |cycles, out| write!(out, "; L1 hit {cycles:.2} core cycles"));
     let multiply = optional(health.multiply_ratio, |ratio, out| write!(out, "; multiply/add {ratio:.2}"));
@@ -302,7 +302,7 @@ fn self_test(document: &mut Shown, report: &Report<'_, '_>) {
     document.sentence(Role::Provenance("Self-test"), format_args!("{passed}{l1}{multiply}{repeat}"));
 }
 
-fn clock(document: &mut Shown, report: &Report<'_, '_>) {
+fn clock(document: &mut Shown, report: &Report<'_>) {
     let source = report.machine.host.clock_source.as_str();
     let same = match source == words().kernel_clock_source {
         true => " (same counter: not an independent check)",
@@ -327,7 +327,7 @@ fn clock(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes whether prefetchers had an effect; briefly if they had none.
-fn prefetchers(document: &mut Shown, report: &Report<'_, '_>) {
+fn prefetchers(document: &mut Shown, report: &Report<'_>) {
     let Some(audit) = report.health.audit else {
         let why = match report.partial {
             true => "the run was interrupted",

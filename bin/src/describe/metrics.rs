@@ -72,7 +72,7 @@ times! {
 const MOST: usize = 60;
 
 /// Emits the samples of a run, those of its circumstances and of its `conclusions` first.
-pub fn metrics(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown) {
+pub fn metrics(document: &mut Shown, report: &Report<'_>, conclusions: Shown) {
     let name = report.options.experiment.descriptor.name;
     let whole = report.options.verbose || matches!(name, "matrix" | "bandwidth");
     // The processor has a sample of its own.
@@ -89,7 +89,7 @@ pub fn metrics(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown
 }
 
 /// Emits all samples of a run.
-fn samples(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown, whole: bool) {
+fn samples(document: &mut Shown, report: &Report<'_>, conclusions: Shown, whole: bool) {
     let experiment = &experiment(report);
     run(document, report, experiment);
     attributes(document, report);
@@ -112,7 +112,7 @@ fn samples(document: &mut Shown, report: &Report<'_, '_>, conclusions: Shown, wh
 }
 
 /// Emits the samples of the run as a whole.
-fn run(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) {
+fn run(document: &mut Shown, report: &Report<'_>, experiment: &MetricLabel) {
     let outcomes = report.outcomes;
     let is_empty = !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.result.is_err());
     document.sample(&SUCCESS, from_ref(experiment), u64::from(!report.partial && !is_empty).into());
@@ -127,12 +127,12 @@ fn run(document: &mut Shown, report: &Report<'_, '_>, experiment: &MetricLabel) 
 }
 
 /// Returns the label of the experiment.
-fn experiment(report: &Report<'_, '_>) -> MetricLabel {
+fn experiment(report: &Report<'_>) -> MetricLabel {
     (EXPERIMENT.name(), report.options.experiment.descriptor.name.into())
 }
 
 /// Emits the cache levels of a curve.
-pub fn caches(document: &mut Shown, report: &Report<'_, '_>, analysis: &Analysis) {
+pub fn caches(document: &mut Shown, report: &Report<'_>, analysis: &Analysis) {
     for cache in analysis.caches() {
         let labels = [experiment(report), ("level", u64::from(cache.number).into())];
         if let Some(size) = cache.middle() {
@@ -143,13 +143,13 @@ pub fn caches(document: &mut Shown, report: &Report<'_, '_>, analysis: &Analysis
 }
 
 /// Returns the labels of a pair of nodes and a kind of traffic.
-fn of_pair(report: &Report<'_, '_>, point: &Point, kind: &'static str) -> [MetricLabel; 4] {
+fn of_pair(report: &Report<'_>, point: &Point, kind: &'static str) -> [MetricLabel; 4] {
     let [_, initiator, _, target] = nodes(point);
     [experiment(report), initiator, target, (TRAFFIC.name(), kind.into())]
 }
 
 /// Emits the largest bandwidths between nodes. The bandwidth of one CPU does not represent its node.
-pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
+pub fn traffic(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>]) {
     for group in groups {
         let labels = of_pair(report, &group.point, group.traffic.kind.name);
         document.sample(&PEAK, &labels, group.best.map(|(_, rate)| rate.value).into());
@@ -166,7 +166,7 @@ pub fn traffic(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
 }
 
 /// Emits the largest bandwidths of curves under load, and their knees.
-pub fn loads(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_>]) {
+pub fn loads(document: &mut Shown, report: &Report<'_>, loadings: &[Loading<'_>]) {
     for loading in loadings {
         let labels = of_pair(report, &loading.point, loading.traffic.kind.name);
         document.sample(&PEAK, &labels, loading.limit.map(|limit| limit.rate.value).into());
@@ -175,7 +175,7 @@ pub fn loads(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<
 }
 
 /// Emits the classes of pairs of CPUs.
-pub fn cores(document: &mut Shown, report: &Report<'_, '_>, found: &CoresConclusion<'_>) {
+pub fn cores(document: &mut Shown, report: &Report<'_>, found: &CoresConclusion<'_>) {
     for class in &found.classes {
         let one = |c: char| if c == ' ' { '_' } else { c.to_ascii_lowercase() };
         let word: String = format!("{class}").chars().filter(|c| *c != ',').map(one).collect();
@@ -234,7 +234,7 @@ pub fn of_saved(document: &mut Shown, row: &Row, labels: &[MetricLabel]) {
 }
 
 /// Emits the latency of each node's memory for the CPUs of each node, if traffic was not measured by itself.
-fn attributes(document: &mut Shown, report: &Report<'_, '_>) {
+fn attributes(document: &mut Shown, report: &Report<'_>) {
     if !report.outcomes.iter().any(|outcome| matches!(outcome.point.walk, Walk::Traffic(_))) {
         for outcome in report.outcomes.iter().filter(|outcome| is_latency(&outcome.point)) {
             let (Some(nanoseconds), point) = (outcome.nanoseconds(), &outcome.point) else { continue };

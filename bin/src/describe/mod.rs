@@ -139,7 +139,7 @@ pub struct ReportParts {
 }
 
 /// Describes a report: for programs its identity, its conclusions and its rows first; for people in reading order.
-pub fn report(document: &mut Shown, report: &Report<'_, '_>, parts: ReportParts) {
+pub fn report(document: &mut Shown, report: &Report<'_>, parts: ReportParts) {
     metrics::metrics(document, report, parts.metrics);
     tool(document, report.options.experiment.descriptor.name, machine::cpu_model(report.machine));
     command(document, report.arguments, report.options.anonymous);
@@ -164,7 +164,7 @@ pub fn missing(document: &mut Shown, role: Role, what: &dyn Display, why: &dyn D
 }
 
 /// Describes the circumstances of the run, for programs; people read [`method`].
-fn circumstances(document: &mut Shown, report: &Report<'_, '_>) {
+fn circumstances(document: &mut Shown, report: &Report<'_>) {
     machine::machine(document, report.machine);
     machine::sizing(document, report);
     if let Some(memory) = report.regions {
@@ -202,7 +202,7 @@ pub fn command(document: &mut Shown, arguments: Arguments, is_anonymous: bool) {
 }
 
 /// Describes how the measuring CPUs were chosen.
-fn cpu_chosen(document: &mut Shown, report: &Report<'_, '_>) {
+fn cpu_chosen(document: &mut Shown, report: &Report<'_>) {
     let word = match (report.options.cpu, report.busy_cpus().next()) {
         (Some(_), _) => "asked",
         (None, Some(_)) => "idle",

@@ -20,7 +20,7 @@ pub const COLUMNS: Columns = [columns::COLUMNS, &[]];
 pub fn write(
     out: &mut dyn Write,
     format: &Format,
-    options: &Options<'_>,
+    options: &Options,
     terminal: Terminal,
     columns: Columns,
     shown: &Shown,

@@ -109,7 +109,7 @@ pub fn value(document: &mut Shown, outcome: &Outcome) {
 pub type OwnMembers<'m> = &'m dyn Fn(&mut Shown, usize, &Outcome);
 
 /// Describes every point as a row; `own` describes further members of the point at an index.
-pub fn rows_with(document: &mut Shown, report: &Report<'_, '_>, own: OwnMembers<'_>) {
+pub fn rows_with(document: &mut Shown, report: &Report<'_>, own: OwnMembers<'_>) {
     for (index, outcome) in report.outcomes.iter().enumerate() {
         RowOrigin::of(report).row(document, &mut |document| {
             row(document, report, outcome);
@@ -119,18 +119,18 @@ pub fn rows_with(document: &mut Shown, report: &Report<'_, '_>, own: OwnMembers<
 }
 
 /// Describes every point as a row.
-pub fn rows(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn rows(document: &mut Shown, report: &Report<'_>) {
     rows_with(document, report, &|_, _, _| {});
 }
 
 /// Returns the latency of a point, or its time per load, in cycles.
-pub fn cycles(report: &Report<'_, '_>, outcome: &Outcome) -> Option<f64> {
+pub fn cycles(report: &Report<'_>, outcome: &Outcome) -> Option<f64> {
     let series = &outcome.result.as_ref().ok()?.series;
     report.cycles(series, series.nanoseconds.median)
 }
 
 /// Describes a point by the members of a row.
-pub fn row(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) {
+pub fn row(document: &mut Shown, report: &Report<'_>, outcome: &Outcome) {
     let point = &outcome.point;
     planned(document, point);
     value(document, outcome);
@@ -150,7 +150,7 @@ pub fn row(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) {
 }
 
 /// Describes the evidence for every measured point, if rows are in the order of points.
-pub fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_>) {
     evidence_of(document, &vector(report.outcomes.iter()));
 }
 
@@ -228,7 +228,7 @@ pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome>) -> Str
 /// Describes every measured point, under the name that `name` pushes for its index; `what` is the heading of the names.
 pub fn table(
     document: &mut Shown,
-    report: &Report<'_, '_>,
+    report: &Report<'_>,
     (level, what): (Level, &str),
     name: &dyn Fn(&mut ShownTable, usize, &Outcome),
 ) {

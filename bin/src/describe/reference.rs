@@ -44,12 +44,7 @@ fn relation(quantity: PublishedQuantity, family: u16, [low, high]: [f64; 2], val
 
 /// Writes how a result compares with the published figures of the processor, if there are any. Without a value, only the
 /// figures are shown.
-pub fn published(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    quantity: PublishedQuantity,
-    value: Option<f64>,
-) {
+pub fn published(document: &mut Shown, report: &Report<'_>, quantity: PublishedQuantity, value: Option<f64>) {
     let processor = &report.machine.processor;
     let Some((name, usual)) = usual(report, quantity) else {
         // These are the second quantities of their results.
@@ -90,7 +85,7 @@ pub fn published(
 }
 
 /// Returns what is published for a quantity of the processor. Figures of memory are those of one package.
-fn usual(report: &Report<'_, '_>, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
+fn usual(report: &Report<'_>, quantity: PublishedQuantity) -> Option<(&'static str, Usual)> {
     let of_memory = quantity.depends_on_machine() && !matches!(quantity, WITHIN_SOCKET | BETWEEN_SOCKETS);
     match report.machine.node_of_packages() {
         Some(_) if of_memory => None,
@@ -99,7 +94,7 @@ fn usual(report: &Report<'_, '_>, quantity: PublishedQuantity) -> Option<(&'stat
 }
 
 /// Shows what is published for a quantity of the processor, for a place behind the measured figure.
-pub fn beside(report: &Report<'_, '_>, quantity: Option<PublishedQuantity>) -> impl fmt::Display {
+pub fn beside(report: &Report<'_>, quantity: Option<PublishedQuantity>) -> impl fmt::Display {
     let usual = quantity.and_then(|quantity| usual(report, quantity));
     optional(usual, |(_, usual), out| write!(out, ", published {usual}"))
 }

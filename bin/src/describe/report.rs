@@ -16,9 +16,9 @@ use latency_sys::arguments::Arguments;
 
 /// The findings of a run and its circumstances: the input of every description.
 #[derive(Clone, Copy, Debug)]
-pub struct Report<'r, 'a> {
+pub struct Report<'r> {
     /// The options.
-    pub options: &'r Options<'a>,
+    pub options: &'r Options,
     /// The machine.
     pub machine: &'r Machine,
     /// The clock.
@@ -55,7 +55,7 @@ pub struct Report<'r, 'a> {
     pub seconds: f64,
 }
 
-impl Report<'_, '_> {
+impl Report<'_> {
     /// Returns the clock of the cycles in this report: that of the counter where a core's clock is unknown.
     pub fn cycles_are(&self) -> Cycles {
         match words().cycles_are {

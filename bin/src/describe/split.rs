@@ -44,7 +44,7 @@ pub fn is_memory(machine: &Machine, outcome: &Outcome) -> bool {
 }
 
 /// Describes the parts of a point of one chain; null if they were sought and not told apart, as for all pairs of nodes.
-pub fn members(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) {
+pub fn members(document: &mut Shown, report: &Report<'_>, outcome: &Outcome) {
     let parts = parts(outcome);
     let is_pair = report.options.experiment.descriptor.name == "matrix";
     if !matches!(outcome.point.walk, Walk::Chain) || parts.is_none() && !is_pair {
@@ -87,7 +87,7 @@ pub fn with_ends(Estimate { value, interval }: Estimate) -> impl Display {
 
 /// Writes the parts of the latency of the only pair of nodes, and the reason for a large part of translation. Returns false
 /// if they were not told apart.
-pub fn of_one(document: &mut Shown, report: &Report<'_, '_>, outcome: &Outcome) -> bool {
+pub fn of_one(document: &mut Shown, report: &Report<'_>, outcome: &Outcome) -> bool {
     let (Some(parts), Ok(measured)) = (parts(outcome), &outcome.result) else { return false };
     let random = measured.series.nanoseconds.into();
     sentence(document, outcome.point.size, random, is_memory(report.machine, outcome), parts);

@@ -81,7 +81,7 @@ pub fn sentences(document: &mut Shown, warnings: &Warnings) {
 }
 
 /// Writes whether the result is complete, and the trust in it, in one line.
-pub fn line(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn line(document: &mut Shown, report: &Report<'_>) {
     // Nothing was measured that could be trusted.
     if !report.options.experiment.descriptor.measures() {
         return;
@@ -109,7 +109,7 @@ pub fn other_reasons(document: &mut Shown, warnings: &Warnings) {
 /// unit that consists of `ones`, the trust in it, and the range that is published for its quantity.
 pub fn figure(
     document: &mut Shown,
-    report: &Report<'_, '_>,
+    report: &Report<'_>,
     &(label, unit, ones, quantity): &(&'static str, &str, f64, Option<PublishedQuantity>),
     estimate: Estimate,
 ) {
@@ -176,7 +176,7 @@ fn in_words(warnings: &Warnings) -> Vec<String> {
 }
 
 /// Writes the answer. The first conclusion of an unreliable result begins with "Inconclusive".
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>, answer: Shown) {
+pub fn answer(document: &mut Shown, report: &Report<'_>, answer: Shown) {
     let mut unproven = is_poor(report.warnings);
     for entry in answer.into_entries() {
         document.push(match entry {

@@ -76,7 +76,7 @@ pub fn of_one(document: &mut Shown, measured: &Measurement) {
 }
 
 /// Writes by how much neighbours slow down the memory of several pairs, if they do.
-pub fn of_several(document: &mut Shown, report: &Report<'_, '_>) {
+pub fn of_several(document: &mut Shown, report: &Report<'_>) {
     let (mut most, mut worst) = (0.0, None);
     for warning in report.warnings.iter() {
         let Warning::Neighbours { from, to, size, ratio } = *warning else { continue };

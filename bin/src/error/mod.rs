@@ -30,25 +30,25 @@ pub use saved::{Few, Problem, SavedError, Typed, Unanswered};
 messages! {
     /// A reason to end with another exit code than 0.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    pub enum Failure<'a> {
+    pub enum Failure {
         /// The arguments are invalid: exit 1.
-        Usage(error: &'a UsageError<'a>) => "{error}";
+        Usage(error: &'static UsageError) => "{error}";
         /// A saved result cannot be used: exit 1.
-        Saved(error: &'a SavedError<'a>) => "{error}";
+        Saved(error: &'static SavedError) => "{error}";
         /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
-        Placement(error: &'a PlacementError<'a>) => "{error}";
+        Placement(error: &'static PlacementError) => "{error}";
         /// No clock: exit 3.
-        Timing(error: &'a TimingError) => "{error}";
+        Timing(error: &'static TimingError) => "{error}";
         /// An unreliable result with `--strict`: exit 3.
-        Unreliable(error: &'a Unreliable) => "{error}";
+        Unreliable(error: &'static Unreliable) => "{error}";
         /// The result could not be written: exit 4.
-        Output(error: &'a OutputError<'a>) => "{error}";
+        Output(error: &'static OutputError) => "{error}";
         /// `compare`: the second result is slower: exit 5.
-        Slower(slower: &'a Regression) => "{slower}";
+        Slower(slower: &'static Regression) => "{slower}";
         /// `fleet`: hosts are slower than others: exit 5.
-        SlowHosts(slow: &'a Outliers) => "{slow}";
+        SlowHosts(slow: &'static Outliers) => "{slow}";
         /// `compare`, `fleet`: the results allow no verdict: exit 6.
-        NoVerdict(why: &'a NoVerdict) => "{why}";
+        NoVerdict(why: &'static NoVerdict) => "{why}";
         /// A signal ended the run before there was a result: exit 130.
         Interrupted => "interrupted before the first result";
         /// A signal ended the run, and the result of the finished points was written: exit 130.
@@ -58,7 +58,7 @@ messages! {
     }
 }
 
-impl Failure<'_> {
+impl Failure {
     /// Returns the word before the message: a slower result is an outcome, not an error.
     pub const fn label(&self) -> &'static str {
         match self {
@@ -83,18 +83,18 @@ impl Failure<'_> {
     }
 }
 
-impl Failure<'_> {
+impl Failure {
     /// The failure of a run without a point that can be measured.
-    pub const NOTHING_TO_MEASURE: Failure<'static> = Failure::Placement(&PlacementError::NothingToMeasure);
+    pub const NOTHING_TO_MEASURE: Failure = Failure::Placement(&PlacementError::NothingToMeasure);
 
     /// The failure if memory is too short.
-    pub const NO_MEMORY: Failure<'static> =
+    pub const NO_MEMORY: Failure =
         Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
 }
 
 macro_rules! failures {
     ($($variant:ident $error:ty;)*) => {
-        $(impl<'a> From<$error> for Failure<'a> {
+        $(impl From<$error> for Failure {
             #[cold]
             fn from(error: $error) -> Self {
                 kept(error).map_or(Failure::NO_MEMORY, Failure::$variant)
@@ -103,18 +103,18 @@ macro_rules! failures {
     };
 }
 failures! {
-    Usage UsageError<'a>;
-    Saved SavedError<'a>;
-    Placement PlacementError<'a>;
+    Usage UsageError;
+    Saved SavedError;
+    Placement PlacementError;
     Timing TimingError;
     Unreliable Unreliable;
-    Output OutputError<'a>;
+    Output OutputError;
     Slower Regression;
     NoVerdict NoVerdict;
     SlowHosts Outliers;
 }
 
-impl From<MeasureError> for Failure<'_> {
+impl From<MeasureError> for Failure {
     fn from(error: MeasureError) -> Self {
         match error {
             MeasureError::Placement(error) => Failure::Placement(error),
@@ -126,7 +126,7 @@ impl From<MeasureError> for Failure<'_> {
 }
 
 /// Converts the error of mapping the program's own tables.
-impl From<Errno> for Failure<'_> {
+impl From<Errno> for Failure {
     fn from(errno: Errno) -> Self {
         PlacementError::CallFailed { call: "mmap", errno, node: None }.into()
     }

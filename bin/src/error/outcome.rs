@@ -38,19 +38,19 @@ messages! {
 
     /// The result could not be written. `path` is the file, or `None` for standard output.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum OutputError<'a> {
+    pub enum OutputError {
         /// The file could not be created, before anything was measured.
-        Create { path: Escaped<'a>, errno: Errno } =>
+        Create { path: Escaped<'static>, errno: Errno } =>
             "cannot create '{path}': {errno}; nothing was measured; choose another --output";
         /// The result could not be written completely.
-        Write { path: Option<Escaped<'a>>, errno: Errno }
+        Write { path: Option<Escaped<'static>>, errno: Errno }
             if path.is_none() =>
             "cannot write to standard output: {errno}; the printed result is incomplete; use --output=FILE";
             =>
             "cannot write '{path}': {errno}; no partial file was left; free disk space, or choose another \
             --output"; where path = path.unwrap_or_default();
         /// The file is complete and at its path, but may be lost if the system crashes.
-        Sync { path: Escaped<'a>, errno: Errno } =>
+        Sync { path: Escaped<'static>, errno: Errno } =>
             "cannot sync the directory of '{path}': {errno}; the file is complete, but may not survive a \
             system crash; check the disk";
     }

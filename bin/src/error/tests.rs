@@ -4,10 +4,11 @@ use super::*;
 use crate::options::tokens::Escaped;
 use latency_core::host::Bound;
 use latency_core::{Bytes, CpuId, CpuSet, NodeId, NodeSet, PageSize, PageSizes, Text};
+use latency_engine::tests::leaked;
 use latency_engine::tests::plain::assert_plain;
 use std::string::ToString;
 
-fn check<'a>(failure: impl Into<Failure<'a>>, exit_code: u8, text: &str) {
+fn check(failure: impl Into<Failure>, exit_code: u8, text: &str) {
     let failure = failure.into();
     assert_eq!(failure.to_string(), text);
     assert!(text.len() <= 160, "{} bytes: {text}", text.len());
@@ -24,10 +25,18 @@ fn requests_beyond_the_machine_are_usage_errors() {
         1,
         "invalid node id 9 (max node = 1)",
     );
-    check(UsageError::NodeAbsent { node: NodeId(2), nodes: &nodes }, 1, "invalid node id 2 (nodes: 0-1,4)");
-    check(UsageError::CpuAbsent { cpu: CpuId(99), online: &online }, 1, "invalid CPU 99 (online: 0-2)");
     check(
-        UsageError::CpuOffline { cpu: CpuId(3), online: &online },
+        UsageError::NodeAbsent { node: NodeId(2), nodes: &leaked(&[nodes])[0] },
+        1,
+        "invalid node id 2 (nodes: 0-1,4)",
+    );
+    check(
+        UsageError::CpuAbsent { cpu: CpuId(99), online: &leaked(&[online])[0] },
+        1,
+        "invalid CPU 99 (online: 0-2)",
+    );
+    check(
+        UsageError::CpuOffline { cpu: CpuId(3), online: &leaked(&[online])[0] },
         1,
         "CPU 3 is offline (online: 0-2); choose another CPU, or as root: echo 1 > \
          /sys/devices/system/cpu/cpu3/online",
@@ -104,7 +113,7 @@ fn requests_beyond_the_machine_are_usage_errors() {
 fn unavailable_processors_have_messages() {
     let allowed = CpuSet::parse_list(b"0-1").unwrap();
     check(
-        PlacementError::CpuNotAllowed { cpu: CpuId(5), allowed: &allowed },
+        PlacementError::CpuNotAllowed { cpu: CpuId(5), allowed: &leaked(&[allowed])[0] },
         2,
         "CPU 5 is not allowed for this process (allowed: 0-1); choose an allowed CPU, or widen the \
          cpuset or affinity mask",
@@ -143,7 +152,7 @@ fn unavailable_processors_have_messages() {
         "node 2 has no CPUs, so it cannot be an initiator node; choose another --cpunode",
     );
     check(
-        PlacementError::NoAllowedCpu { node: NodeId(1), allowed: &allowed },
+        PlacementError::NoAllowedCpu { node: NodeId(1), allowed: &leaked(&[allowed])[0] },
         2,
         "no CPU of node 1 is allowed for this process (allowed: 0-1); choose another --cpunode, or \
          widen the cpuset or affinity mask",
@@ -156,7 +165,7 @@ fn unavailable_memory_has_messages() {
     let (node, wanted) = (NodeId(1), Bytes(2 << 30));
     check(PlacementError::NodeWithoutMemory { node }, 2, "node 1 has no memory; choose another --memnode");
     check(
-        PlacementError::NodeNotAllowed { node, allowed: &allowed },
+        PlacementError::NodeNotAllowed { node, allowed: &leaked(&[allowed])[0] },
         2,
         "memory of node 1 is not allowed for this process (Mems_allowed: 0); choose an allowed \
          node, or widen cpuset.mems",
@@ -362,5 +371,5 @@ fn clocks_trust_and_output() {
 
 #[test]
 fn a_failure_is_small_enough_to_be_returned_everywhere() {
-    assert!(core::mem::size_of::<Result<(), Failure<'_>>>() <= 16);
+    assert!(core::mem::size_of::<Result<(), Failure>>() <= 16);
 }

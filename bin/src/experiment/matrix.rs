@@ -100,7 +100,7 @@ fields! {
 }
 
 members! {
-    fn node_pair(report: &Report<'_, '_>, outcome: &Outcome);
+    fn node_pair(report: &Report<'_>, outcome: &Outcome);
     "from": outcome.point.initiator.0 => "NUMA node of the CPU that made the loads.";
     "to": outcome.point.target.0 => "NUMA node of the memory.";
     "cycles": point::cycles(report, outcome) => "Latency in cycles of the clock that `cycles_of` names; null if not measured or without a counter.";
@@ -108,7 +108,7 @@ members! {
 }
 
 members! {
-    fn chains(report: &Report<'_, '_>, hops: Option<u64>);
+    fn chains(report: &Report<'_>, hops: Option<u64>);
     "iters": hops.or(report.options.iters.map(u64::from)).unwrap_or(0) => "Largest number of loads per trial.";
     "seed": report.options.seed => "Seed of the random order.";
     "freq_ghz": report.clock.counter().map(|counter| counter.frequency.gigahertz()) => "Frequency of the counter, in GHz; null without a counter.";
@@ -147,7 +147,7 @@ members! {
     NS: pair.ns;
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let found = &conclude(report.outcomes, &report.machine.topology);
     means(&mut parts.summary, found);
     parts.summary.items(Part::List(&CLASSES), &found.groups, class);
@@ -197,7 +197,7 @@ fn from_to(point: &Point) -> String {
 
 /// Writes a line for each pair, which scripts search for. If several pairs need the same remedy, only the first of their
 /// lines has it.
-pub(super) fn lines(document: &mut Shown, report: &Report<'_, '_>) {
+pub(super) fn lines(document: &mut Shown, report: &Report<'_>) {
     let mut given: Vec<String> = Vec::new();
     for Outcome { point, result } in report.outcomes {
         let from_to = from_to(point);
@@ -227,7 +227,7 @@ pub(super) fn lines(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes the answer: the latency of remote memory, or of the only node.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusion) {
+fn answer(document: &mut Shown, report: &Report<'_>, found: &MatrixConclusion) {
     let ClassMeans { local, .. } = found.means;
     let order = order(report);
     let is_random = order == Order::Random;
@@ -303,7 +303,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusio
 }
 
 /// Returns the order of the loads.
-fn order(report: &Report<'_, '_>) -> Order {
+fn order(report: &Report<'_>) -> Order {
     report.outcomes.first().map_or(Order::Random, |outcome| outcome.point.order)
 }
 
@@ -342,7 +342,7 @@ fn range(group: &DistanceGroup, behind: &str) -> String {
 
 /// Writes the latency of the first measured pair in core cycles, and in cycles of the counter, or in nanoseconds with the
 /// counter's step.
-fn clocks(document: &mut Shown, report: &Report<'_, '_>) {
+fn clocks(document: &mut Shown, report: &Report<'_>) {
     let measured = report.outcomes.iter().find_map(|outcome| outcome.result.as_ref().ok());
     let (Some(measured), Some(counter)) = (measured, report.clock.counter()) else { return };
     let series = &measured.series;
@@ -451,7 +451,7 @@ fn grid(document: &mut Shown, found: &MatrixConclusion, nodes: &Grid) {
     });
 }
 
-fn picture(document: &mut Shown, report: &Report<'_, '_>, found: &MatrixConclusion, nodes: &Grid) {
+fn picture(document: &mut Shown, report: &Report<'_>, found: &MatrixConclusion, nodes: &Grid) {
     let of_memory = found.of_memory;
     let cell = |row, column| {
         let mut outcomes = report.outcomes.iter();

@@ -14,6 +14,7 @@ use crate::experiment::tests::{fixture, machine, machine_of, options, planned};
 use crate::plan;
 use latency_engine::machine::{Machine, Sizing};
 use latency_engine::pieces::fits;
+use latency_engine::tests::leaked;
 
 const MIB: Bytes = Bytes::MIB;
 
@@ -314,7 +315,8 @@ fn measured_misses_override_the_reported_cache_and_measured_hits_do_not() {
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
     // The warning names neither a reported cache that is too small for these hits, nor a size smaller than this one.
     let mut warnings = latency_engine::warning::Warnings::new();
-    let mut planning = plan::Planning { options: &options(""), machine: &served, warnings: &mut warnings };
+    let mut planning =
+        plan::Planning { options: &options(""), machine: &leaked(&[served])[0], warnings: &mut warnings };
     plan::working_set(&mut planning, NodeId(0), 1).unwrap();
     let told = warnings.groups().map(|group| std::format!("{group}")).collect::<Vec<_>>().join("\n");
     assert_eq!(told, "part of 256 MiB hit in a cache in a test before the run; use --size=512M or more");

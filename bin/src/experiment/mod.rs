@@ -56,20 +56,20 @@ pub struct Experiment {
     /// Its part of the command line.
     pub descriptor: Descriptor,
     /// Makes points from the options and the machine. Without points, only the clock is timed.
-    pub plan: for<'a> fn(&mut Planning<'_, 'a>) -> PlannedPoints<'a>,
+    pub plan: fn(&mut Planning<'_>) -> PlannedPoints,
     /// The number and the length of visits to the points.
-    pub budget: fn(&Options<'_>, &Machine, &[Point]) -> Budget,
+    pub budget: fn(&Options, &Machine, &[Point]) -> Budget,
     /// Measures the points, and returns the findings.
     pub measure: Measure,
     /// Warns of contradictions between points, and draws the conclusions that an interrupt may end.
-    pub conclude: fn(&mut Session<'_, '_>, &mut Findings) -> Option<Analysis>,
+    pub conclude: fn(&mut Session<'_>, &mut Findings) -> Option<Analysis>,
     /// Draws all other conclusions, once, and presents them in parts.
-    pub present: fn(&mut ReportParts, &Report<'_, '_>),
+    pub present: fn(&mut ReportParts, &Report<'_>),
 }
 
 impl Experiment {
     /// Returns the parts of a report that belong to this experiment.
-    pub fn parts(&self, report: &Report<'_, '_>) -> ReportParts {
+    pub fn parts(&self, report: &Report<'_>) -> ReportParts {
         let mut parts = ReportParts::default();
         (self.present)(&mut parts, report);
         parts
@@ -77,4 +77,4 @@ impl Experiment {
 }
 
 /// A function that measures points.
-pub type Measure = for<'a> fn(&'a Options<'a>, &mut Session<'a, '_>, &[Point], &Budget) -> Attempt<Findings>;
+pub type Measure = fn(&Options, &mut Session<'_>, &[Point], &Budget) -> Attempt<Findings>;

@@ -65,7 +65,7 @@ pub const ORDER: Experiment = Experiment {
     present,
 };
 
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+fn plan(planning: &mut Planning<'_>) -> PlannedPoints {
     let Planning { options, machine, .. } = *planning;
     let mut like = sizes::base_point(planning)?;
     // The working set becomes larger only if a cache was observed to serve it.
@@ -99,7 +99,7 @@ members! {
     "random_over_independent" interval: found.over[2] => "Latency in random order divided by the time per independent load.";
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let found = &orders::conclude(report.outcomes, report.extra.strided);
     summary(&mut parts.summary, found);
     point::rows_with(&mut parts.rows, report, &|document, _, outcome| {
@@ -130,7 +130,7 @@ fn answer(document: &mut Shown, found: &OrdersConclusion) {
     }
 }
 
-fn evidence(document: &mut Shown, report: &Report<'_, '_>, found: &OrdersConclusion) {
+fn evidence(document: &mut Shown, report: &Report<'_>, found: &OrdersConclusion) {
     let Some(Outcome { point, .. }) = report.outcomes.first() else { return };
     table(document, report, point.size, found);
     for Outcome { point, result } in report.outcomes {
@@ -174,7 +174,7 @@ const fn name(order: Order) -> &'static str {
 }
 
 /// Shows the orders from the usually slowest to the usually fastest, then the scan.
-fn table(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, found: &OrdersConclusion) {
+fn table(document: &mut Shown, report: &Report<'_>, size: Bytes, found: &OrdersConclusion) {
     let [sequential, backward, independent] = found.over;
     let ratio = |ratio: Option<Estimate>| ratio.map(|ratio| format!("{}x", Digits(ratio.value)));
     let orders = [

@@ -16,7 +16,7 @@ fields! {
 }
 
 /// Returns the name of a CPU, with the type of its core if the processor has several.
-pub fn name(report: &Report<'_, '_>, cpu: CpuId) -> String {
+pub fn name(report: &Report<'_>, cpu: CpuId) -> String {
     match report.machine.kind_of(cpu) {
         Some(kind) => format!("CPU {cpu} ({})", kind.name()),
         None => format!("CPU {cpu}"),
@@ -24,7 +24,7 @@ pub fn name(report: &Report<'_, '_>, cpu: CpuId) -> String {
 }
 
 /// Writes by how much cores differ; nothing if they do not, unless each was to be measured.
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &[UnlikeCore], each: bool) {
+pub fn answer(document: &mut Shown, report: &Report<'_>, found: &[UnlikeCore], each: bool) {
     let differing = joined(
         "",
         ", ",
@@ -42,7 +42,7 @@ pub fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &[UnlikeCore
 }
 
 /// Returns the number of compared cores, if none is slower.
-fn alike(report: &Report<'_, '_>) -> String {
+fn alike(report: &Report<'_>) -> String {
     let measured = report.all.iter().filter(|outcome| outcome.result.is_ok());
     let measured: CpuSet = measured.map(|outcome| outcome.point.cpu.0).collect();
     let of = report.machine.sharing.cores_of(&report.machine.cpus).len();

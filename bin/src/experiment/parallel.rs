@@ -80,7 +80,7 @@ struct ParallelConclusion {
     misses: Option<(Saturation, Limit)>,
 }
 
-fn conclude(report: &Report<'_, '_>) -> ParallelConclusion {
+fn conclude(report: &Report<'_>) -> ParallelConclusion {
     let (machine, sets) = (report.machine, regions(report.outcomes));
     let (claims, memory) = (Claims::of(machine), machine.least_in_memory());
     let near = claims.level(2).map_or(Bytes(0), |claim| claim.size);
@@ -93,7 +93,7 @@ fn conclude(report: &Report<'_, '_>) -> ParallelConclusion {
     ParallelConclusion { sets, places, saturations, near, misses }
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let found = &conclude(report);
     let rate = |found: &Saturation| found.gigabytes_per_second(report.machine.line);
     let is_memory = |found: &&Saturation| report.machine.reaches_memory(found.size);
@@ -135,7 +135,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 }
 
 /// Writes the number of outstanding misses of a core.
-fn misses(document: &mut Shown, report: &Report<'_, '_>, found: &ParallelConclusion) {
+fn misses(document: &mut Shown, report: &Report<'_>, found: &ParallelConclusion) {
     match found.misses {
         Some((Saturation { in_flight: misses, from_lanes, size, .. }, limit)) => {
             let of_set = |(set, place): (&WorkingSet, &String)| (set.size == size).then(|| format!(" of data in {place}"));
@@ -172,7 +172,7 @@ fn misses(document: &mut Shown, report: &Report<'_, '_>, found: &ParallelConclus
 }
 
 /// Shows a row for each number of chains, with the time per load and loads in flight of each working set.
-fn by_chains(document: &mut Shown, report: &Report<'_, '_>, sets: &[WorkingSet]) {
+fn by_chains(document: &mut Shown, report: &Report<'_>, sets: &[WorkingSet]) {
     let level = if report.options.chains.is_some() { Level::Quiet } else { Level::Verbose };
     document.tabulate("", level, 0, &|table| {
         table.text("chains");
@@ -191,7 +191,7 @@ fn by_chains(document: &mut Shown, report: &Report<'_, '_>, sets: &[WorkingSet])
 }
 
 /// Draws loads in flight against chains, on logarithmic axes, where a straight line of slope 1 would be proportional.
-fn picture(report: &Report<'_, '_>, found: &ParallelConclusion) -> Chart {
+fn picture(report: &Report<'_>, found: &ParallelConclusion) -> Chart {
     let line = |(set, place): (&WorkingSet, &String)| {
         let mut points = KERNELS.iter().map(|kernel| {
             let (one, all) = (set.with_lanes(1), set.with_lanes(kernel.lanes()));

@@ -81,7 +81,7 @@ pub const RESIDENCY: Experiment = Experiment {
     present,
 };
 
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+fn plan(planning: &mut Planning<'_>) -> PlannedPoints {
     let Planning { options, machine, .. } = *planning;
     let like = sizes::base_point(planning)?;
     // What a chase alone can hold is not the size of the cache.
@@ -147,7 +147,7 @@ struct SharedCacheConclusion {
     rate: Option<Estimate>,
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let sets_found = all(report.residency);
     let found = &SharedCacheConclusion {
         sought: sets_found.iter().find_map(|found| Some((found.size, found.half?))),
@@ -186,7 +186,7 @@ const NOTHING_HELD: &str =
     "No shared cache holds these working sets: right after them, memory serves nine of ten loads.";
 
 /// Writes why nothing is known, if points were measured.
-fn nothing_held(document: &mut Shown, report: &Report<'_, '_>) {
+fn nothing_held(document: &mut Shown, report: &Report<'_>) {
     let (near, least) = (report.machine.private_cache(), report.machine.beyond_private());
     let measured = report.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     match measured.map(|outcome| outcome.point.size).max() {
@@ -200,7 +200,7 @@ fn nothing_held(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes how long half of a working set stays.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &SharedCacheConclusion, held: f64) {
+fn answer(document: &mut Shown, report: &Report<'_>, found: &SharedCacheConclusion, held: f64) {
     let cache = report.machine.largest_cache();
     match found.sought {
         Some((size, HalfLife::Found(half))) => document.answer(format_args!(
@@ -244,7 +244,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, found: &SharedCacheConc
 }
 
 /// Shows the share that is left by wait and working set, and draws it.
-fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
+fn evidence(document: &mut Shown, report: &Report<'_>) {
     // The smallest working set has the longest waits.
     let sets: Vec<_> = vector(sets(report.residency));
     let [first, ..] = sets[..] else { return };
@@ -264,7 +264,7 @@ fn evidence(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes what disturbed the waits and the looks.
-fn disturbances(document: &mut Shown, report: &Report<'_, '_>) {
+fn disturbances(document: &mut Shown, report: &Report<'_>) {
     let Some(first) = report.residency.first() else { return };
     let (mut seen, mut switched, mut visits) = (0, 0.0, 0.0);
     for point in report.residency {
@@ -281,7 +281,7 @@ fn disturbances(document: &mut Shown, report: &Report<'_, '_>) {
     ));
 }
 
-fn picture(document: &mut Shown, report: &Report<'_, '_>) {
+fn picture(document: &mut Shown, report: &Report<'_>) {
     let mut lines = sets(report.residency).filter_map(|set| {
         let mut points =
             set.iter().map(|point| ChartPoint::of(point.after_ns / 1e6, point.share.scaled(100.0)));

@@ -50,9 +50,9 @@ pub struct Effort {
 }
 
 /// An experiment after its run.
-pub struct ExperimentRun<'a> {
+pub struct ExperimentRun {
     /// The machine, with the findings of the search before the run.
-    pub machine: &'a Machine,
+    pub machine: &'static Machine,
     /// The clock.
     pub timer: Timer,
     /// The results of the tool's checks of itself.
@@ -67,7 +67,7 @@ pub struct ExperimentRun<'a> {
     pub analysis: Option<Analysis>,
 }
 
-impl<'a> ExperimentRun<'a> {
+impl ExperimentRun {
     /// Returns the number of points that were measured.
     pub fn done(&self) -> usize {
         self.findings.outcomes.iter().filter(|outcome| outcome.result.is_ok()).count()
@@ -76,11 +76,11 @@ impl<'a> ExperimentRun<'a> {
     /// Returns the report of a run that began `started` seconds after 1970 and lasted `seconds`.
     pub fn report<'r>(
         &'r self,
-        options: &'r Options<'a>,
+        options: &'r Options,
         arguments: Arguments,
         warnings: &'r Warnings,
         (started, seconds): (u64, f64),
-    ) -> Report<'r, 'a> {
+    ) -> Report<'r> {
         let ExperimentRun { machine, timer, health, conditions, regions, findings, analysis } = self;
         let pairs = findings.outcomes.len() - findings.beside;
         Report {
@@ -111,11 +111,11 @@ impl<'a> ExperimentRun<'a> {
 /// # Errors
 ///
 /// The errors of the plan.
-pub fn planned<'a>(
-    options: &'a Options<'a>,
-    machine: &'a Machine,
+pub fn planned(
+    options: &Options,
+    machine: &'static Machine,
     experiment: &Experiment,
-) -> Result<Plan, Failure<'a>> {
+) -> Result<Plan, Failure> {
     let mut warnings = Warnings::new();
     let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings })?;
     let mut budget = (experiment.budget)(options, machine, &points);
@@ -124,7 +124,7 @@ pub fn planned<'a>(
 }
 
 /// Returns whether loads or messages are timed one at a time, each between its own stamps.
-fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
+fn stamps_single_loads(options: &Options, budget: &Budget) -> bool {
     budget.single_hops || options.method == Method::Message
 }
 
@@ -134,15 +134,15 @@ fn stamps_single_loads(options: &Options<'_>, budget: &Budget) -> bool {
 ///
 /// Returns a [`Failure`] if nothing can be measured. An interrupt ends the visits, and so does the end of the run; the
 /// results so far are kept.
-pub fn run_experiment<'a>(
-    options: &'a Options<'a>,
-    machine: &'a Machine,
+pub fn run_experiment(
+    options: &Options,
+    machine: &'static Machine,
     warnings: &mut Warnings,
     progress: &mut Progress,
     experiment: &Experiment,
     planned: Plan,
     effort: Effort,
-) -> Result<ExperimentRun<'a>, Failure<'a>> {
+) -> Result<ExperimentRun, Failure> {
     let timer = latency_engine::sealed(|| timer(options, machine, warnings, &planned))?;
     let mut session = Session::new(machine, timer, warnings, progress);
     let deadline = Deadline::at(effort.end_ns);
@@ -165,7 +165,7 @@ pub fn run_experiment<'a>(
 /// # Errors
 ///
 /// [`PlacementError::BudgetOver`] if no point has a result.
-fn leave_out(outcomes: &mut [Outcome], budget: &Budget) -> Result<(), PlacementError<'static>> {
+fn leave_out(outcomes: &mut [Outcome], budget: &Budget) -> Result<(), PlacementError> {
     for Outcome { result, .. } in &mut *outcomes {
         let is_short = match result {
             Ok(measured) => budget.is_among_others() && measured.series.nanoseconds.interval.is_none(),
@@ -192,13 +192,13 @@ fn warn_of_time(outcomes: &[Outcome], is_over: bool, warnings: &mut Warnings) {
 }
 
 /// Measures the points of a plan, and checks the tool itself; returns the budget, too.
-fn measured<'a>(
-    options: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
+fn measured(
+    options: &Options,
+    session: &mut Session<'_>,
     experiment: &Experiment,
     mut planned: Plan,
     effort: Effort,
-) -> Result<(ExperimentRun<'a>, Budget), Failure<'a>> {
+) -> Result<(ExperimentRun, Budget), Failure> {
     let mut health = Health::default();
     let timer = session.timer;
     let looked = latency_engine::sealed(|| {
@@ -244,7 +244,7 @@ fn measured<'a>(
     health.pages_behave_as_small = translation_probe::conclude(session.warnings, machine.page, placed);
     let conditions = latency_engine::sealed(|| {
         check(session, &mut health, &mut findings, budget, effort)?;
-        Ok::<_, Failure<'a>>(watch.and_then(|watch| watch.end(session)))
+        Ok::<_, Failure>(watch.and_then(|watch| watch.end(session)))
     })?;
     let several = regions::have_several_initiators(points);
     let regions = several.then_some(budget.memory);
@@ -252,12 +252,7 @@ fn measured<'a>(
 }
 
 /// Moves to the CPU of the first point and chooses the clock there.
-fn timer(
-    options: &Options<'_>,
-    machine: &Machine,
-    warnings: &mut Warnings,
-    planned: &Plan,
-) -> Attempt<Timer> {
+fn timer(options: &Options, machine: &Machine, warnings: &mut Warnings, planned: &Plan) -> Attempt<Timer> {
     if let Some(point) = planned.points.first() {
         placement::pin(point.cpu)?;
     }
@@ -267,12 +262,12 @@ fn timer(
 
 /// Searches for the sizes that the plan depends on, and returns the machine with them. An earlier experiment may have
 /// searched already.
-fn search<'a>(
-    options: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
+fn search(
+    options: &Options,
+    session: &mut Session<'_>,
     planned: &Plan,
     effort: Effort,
-) -> Attempt<Option<&'a Machine>> {
+) -> Attempt<Option<&'static Machine>> {
     if session.machine.sizing.is_some() {
         return Ok(None);
     }
@@ -288,7 +283,7 @@ fn search<'a>(
 }
 
 /// Warns of all that a run shows about the machine and itself.
-fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget) {
+fn warn(session: &mut Session<'_>, ran: &ExperimentRun, budget: &Budget) {
     let ExperimentRun { health, conditions, findings, .. } = ran;
     self_test::warn(session.machine, health, &findings.outcomes, session.warnings);
     finish::warn(session, budget.steady(&findings.outcomes), budget, health.repeat);
@@ -301,7 +296,7 @@ fn warn(session: &mut Session<'_, '_>, ran: &ExperimentRun<'_>, budget: &Budget)
 
 /// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.
 fn check(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     health: &mut Health,
     findings: &mut Findings,
     budget: &Budget,

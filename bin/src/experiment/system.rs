@@ -66,7 +66,7 @@ members! {
     "throttled_times": throttle.and_then(|throttle| throttle.times) => "Number of periods in which the quota was used up; null if the kernel does not count them.";
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let (machine, limits) = (report.machine, limits(report));
     parts.summary.items(Part::List(&LIMITS), &limits, restriction);
     summary(&mut parts.summary, machine, machine.host.throttle.as_ref());
@@ -165,7 +165,7 @@ fn pool_limit(machine: &Machine) -> Option<Restriction> {
 }
 
 /// Returns the restrictions that this process has.
-fn limits(report: &Report<'_, '_>) -> Vec<Restriction> {
+fn limits(report: &Report<'_>) -> Vec<Restriction> {
     let machine = report.machine;
     let process = &machine.host.process;
     let unless = |is_lifted: bool, what: &str, remedy: &str| {

@@ -26,6 +26,7 @@ use latency_engine::machine::processor::{identify, small_cores};
 use latency_engine::machine::{Machine, Platform};
 use latency_engine::placement::node_of;
 use latency_engine::result::Point;
+use latency_engine::tests::leaked;
 use latency_engine::tests::plain::assert_plain;
 use latency_engine::warning::{Warning, Warnings};
 use latency_report::FORMATS;
@@ -121,8 +122,9 @@ pub(crate) fn surveyed(files: &impl Files, cpus: Option<&str>) -> Box<Machine> {
     machine
 }
 
-pub(crate) fn options(line: &str) -> Options<'_> {
-    options::parse(line.split_whitespace().map(str::as_bytes), &DESCRIPTORS, &FORMATS).unwrap()
+pub(crate) fn options(line: &str) -> Options {
+    options::parse(line.split_whitespace().map(|word| leaked(word.as_bytes())), &DESCRIPTORS, &FORMATS)
+        .unwrap()
 }
 
 /// Returns the pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
@@ -130,8 +132,9 @@ pub(crate) fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
     let mut pairs = Vec::new();
-    let refused = |failure: Failure<'_>| (failure.to_string(), failure.exit_code());
-    let mut planning = Planning { options: &options, machine, warnings: &mut warnings };
+    let refused = |failure: Failure| (failure.to_string(), failure.exit_code());
+    let mut planning =
+        Planning { options: &options, machine: &leaked(&[*machine])[0], warnings: &mut warnings };
     let scope = Scope::resolve(&mut planning).map_err(refused)?;
     for point in matrix(&mut planning, &scope).map_err(refused)? {
         pairs.push(format!("{}>{}@{}", point.initiator, point.target, point.cpu));
@@ -144,7 +147,8 @@ pub(crate) fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8
 pub(crate) fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let options = options(line);
     let mut warnings = Warnings::EMPTY;
-    let mut planning = Planning { options: &options, machine, warnings: &mut warnings };
+    let mut planning =
+        Planning { options: &options, machine: &leaked(&[*machine])[0], warnings: &mut warnings };
     let scope = Scope::resolve(&mut planning).unwrap();
     matrix(&mut planning, &scope).unwrap();
     warnings.iter().map(Warning::code).collect()
@@ -230,7 +234,8 @@ fn working_sets_reach_memory_and_leave_half_of_it() {
     let size = |machine: &Machine, line: &str| {
         let mut warnings = Warnings::EMPTY;
         let target = NodeId(machine.targets().first().unwrap());
-        let mut planning = Planning { options: &options(line), machine, warnings: &mut warnings };
+        let mut planning =
+            Planning { options: &options(line), machine: &leaked(&[*machine])[0], warnings: &mut warnings };
         let size = working_set(&mut planning, target, 1).unwrap();
         (size, warnings.iter().map(Warning::code).collect::<Vec<_>>())
     };
@@ -268,9 +273,9 @@ pub(crate) fn planned(machine: &Machine, line: &str) -> PlannedPoints {
     planned_with(machine, &options(line))
 }
 
-pub(crate) fn planned_with(machine: &Machine, options: &Options<'_>) -> PlannedPoints {
+pub(crate) fn planned_with(machine: &Machine, options: &Options) -> PlannedPoints {
     let experiment = EXPERIMENTS[options.experiment.index];
-    let planned = run_experiment::planned(options, machine, experiment);
+    let planned = run_experiment::planned(options, &leaked(&[*machine])[0], experiment);
     let Plan { points, budget, warnings } = planned.map_err(|failure| failure.to_string())?;
     Ok((points.to_vec(), budget, warnings.iter().map(Warning::code).collect()))
 }

@@ -54,7 +54,7 @@ pub const VARIANTS_EXPERIMENT: Experiment = Experiment {
 };
 
 /// Plans every variant at every size, in the order of variants and then of sizes.
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+fn plan(planning: &mut Planning<'_>) -> PlannedPoints {
     let Planning { options, machine, .. } = *planning;
     let like = sizes::base_point(planning)?;
     let half = |cache: Bytes| machine.page.whole(Bytes(cache.0 / 2)).max(machine.page.bytes());
@@ -112,7 +112,7 @@ struct LevelSet {
 }
 
 /// Concludes about a column: its level is that of the reported caches, or memory if its latency is that of memory.
-fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_>, column: usize) -> LevelSet {
+fn level_set(report: &Report<'_>, grid: &VariantGrid<'_>, column: usize) -> LevelSet {
     let machine = report.machine;
     let size_of = |column| grid.at(0, column).map_or(Bytes(0), |outcome| outcome.point.size);
     let (size, [_, last]) = (size_of(column), grid.ends());
@@ -129,7 +129,7 @@ fn level_set(report: &Report<'_, '_>, grid: &VariantGrid<'_>, column: usize) -> 
     LevelSet { size, level, fastest: named }
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let grid = &VariantGrid::of(report.outcomes);
     let sets: Vec<LevelSet> = vector((0..grid.columns).map(|column| level_set(report, grid, column)));
     let name = |index: usize| VARIANTS.get(index / grid.columns.max(1)).map_or("", |variant| variant.name);
@@ -172,7 +172,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 /// they are those of a working set in the middle of each level.
 fn savings(
     document: &mut Shown,
-    report: &Report<'_, '_>,
+    report: &Report<'_>,
     sets: &[LevelSet],
     columns: [usize; 2],
     found: &VariantsConclusion,
@@ -269,7 +269,7 @@ fn table(document: &mut Shown, grid: &VariantGrid<'_>, sets: &[LevelSet]) {
 }
 
 /// Describes each kind of pages that could not be measured, once, with its remedy.
-fn missing(document: &mut Shown, report: &Report<'_, '_>) {
+fn missing(document: &mut Shown, report: &Report<'_>) {
     let mut known = Vec::new();
     for outcome in report.outcomes {
         let pages = outcome.point.pages;

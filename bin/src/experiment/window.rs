@@ -109,7 +109,7 @@ impl WindowView<'_> {
 }
 
 /// Concludes from the working sets of a report; `None` without points.
-fn concluded<'s>(report: &Report<'_, '_>, sets: &'s [WorkingSet]) -> Option<WindowView<'s>> {
+fn concluded<'s>(report: &Report<'_>, sets: &'s [WorkingSet]) -> Option<WindowView<'s>> {
     let (floor, memory) = match sets {
         [] => return None,
         [memory] => (None, memory),
@@ -121,7 +121,7 @@ fn concluded<'s>(report: &Report<'_, '_>, sets: &'s [WorkingSet]) -> Option<Wind
     Some(WindowView { floor, memory, place, found })
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let sets = regions(report.outcomes);
     let view = &concluded(report, &sets);
     let found = view.as_ref().and_then(|view| view.found.as_ref());
@@ -149,7 +149,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 }
 
 /// Writes the reach of the window, and the benefit of prefetches.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>) {
+fn answer(document: &mut Shown, report: &Report<'_>, view: &WindowView<'_>) {
     let Some(found) = &view.found else {
         return document.answer(format_args!(
             "Not tested: the caches hold {size}, and cache hits return before the window is full. \
@@ -255,7 +255,7 @@ fn by_work(document: &mut Shown, view: &WindowView<'_>) {
 }
 
 /// Writes the reach over each kind of filler.
-fn reaches(document: &mut Shown, report: &Report<'_, '_>) {
+fn reaches(document: &mut Shown, report: &Report<'_>) {
     for reach in report.extra.reach.iter().flatten() {
         let found = room(reach);
         document.under(Role::Detail(reach.filler.word())).write(format_args!(
@@ -295,7 +295,7 @@ fn by_fillers(document: &mut Shown, view: &WindowView<'_>) {
 
 /// Draws the time of two loads by the number of instructions of each kind between them, and the end of the window.
 /// Returns whether it was measured.
-fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>) -> bool {
+fn fillers(document: &mut Shown, report: &Report<'_>, view: &WindowView<'_>) -> bool {
     let Some(found) = view.found else { return false };
     let line = |filler: Filler| {
         let times = view.memory.times.iter().filter_map(|(walk, time)| match walk {
@@ -338,7 +338,7 @@ fn fillers(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>)
 }
 
 /// Draws the time per load by the instructions between a chain's loads.
-fn work(document: &mut Shown, report: &Report<'_, '_>, view: &WindowView<'_>, in_text: bool) {
+fn work(document: &mut Shown, report: &Report<'_>, view: &WindowView<'_>, in_text: bool) {
     let line = |name: &str, set: &WorkingSet, prefetch| {
         let mut points = KERNELS.iter().map(|[plain, fetching]| {
             let kernel = if prefetch { fetching } else { plain };

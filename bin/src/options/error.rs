@@ -10,21 +10,21 @@ use latency_report::{Format, Purpose};
 messages! {
     /// An invalid argument: invalid alone, together with others, or on this machine.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum UsageError<'a> {
+    pub enum UsageError {
         /// An argument that is not UTF-8.
-        NotUtf8 { argument: Escaped<'a> } =>
+        NotUtf8 { argument: Escaped<'static> } =>
             "the argument '{argument}' is not UTF-8; retype it in UTF-8";
         /// An option that does not exist.
-        UnknownOption { name: Escaped<'a>, nearest: Option<&'static str> }
+        UnknownOption { name: Escaped<'static>, nearest: Option<&'static str> }
             if nearest.is_none() =>
             "unknown option '{name}'; `latency-bench --help` lists the options";
             =>
             "unknown option '{name}'; did you mean --{nearest}?"; where nearest = nearest.unwrap_or_default();
         /// An option of another tool, with the text to type instead.
-        ForeignOption { name: Escaped<'a>, ours: &'static str } =>
+        ForeignOption { name: Escaped<'static>, ours: &'static str } =>
             "unknown option '{name}'; use {ours}";
         /// An experiment that does not exist.
-        UnknownExperiment { name: Escaped<'a>, nearest: Option<&'static str> }
+        UnknownExperiment { name: Escaped<'static>, nearest: Option<&'static str> }
             if nearest.is_none() =>
             "unknown experiment '{name}'; `latency-bench -h` lists the experiments";
             =>
@@ -32,10 +32,10 @@ messages! {
         /// An option without the value that it needs.
         MissingValue { flag: &'static Flag } => "{flag:#} needs a value; use {flag}";
         /// A switch with a value.
-        UnexpectedValue { flag: &'static Flag, value: Escaped<'a> } =>
+        UnexpectedValue { flag: &'static Flag, value: Escaped<'static> } =>
             "{flag:#} takes no value, found '{value}'; give {flag:#} alone";
         /// A value that the option does not accept.
-        BadValue { flag: &'static Flag, kind: &'static ValueKind, value: Escaped<'a>, reason: ValueError<'a> }
+        BadValue { flag: &'static Flag, kind: &'static ValueKind, value: Escaped<'static>, reason: ValueError<'static> }
             // The reason already names the remedy.
             if matches!(reason, ValueError::DecimalUnit { .. }) =>
             "invalid {flag:#} '{value}': {reason}";
@@ -81,11 +81,11 @@ messages! {
             "a report of saved results cannot be written as {format} (their values differ); use one of text, \
             json, jsonl, md, html, or `show FILE --format={format}` for one result"; where format = format.name;
         /// A file with an extension that is not that of a format.
-        UnknownExtension { path: Escaped<'a>, extension: Escaped<'a>, formats: &'static [Format] } =>
+        UnknownExtension { path: Escaped<'static>, extension: Escaped<'static>, formats: &'static [Format] } =>
             "--output '{path}': no format has the extension '.{extension}'; add --format, or use one of \
             {known}"; where known = joined("", ", ", formats.iter().map(|format| format.extension));
         /// Two outputs that are the same file; `None` for standard output.
-        SameOutput { path: Option<Escaped<'a>> }
+        SameOutput { path: Option<Escaped<'static>> }
             if path.is_none() => "two outputs go to standard output; write each to a file of its own";
             =>
             "two outputs go to '{path}'; write each to a file of its own";
@@ -94,14 +94,14 @@ messages! {
         TooManyOutputs =>
             "there are more than {most} outputs; write fewer at a time"; where most = MOST_OUTPUTS;
         /// A file that would be read and replaced; `output` is `None` for standard output.
-        OutputIsInput { output: Option<Escaped<'a>>, input: Escaped<'a> }
+        OutputIsInput { output: Option<Escaped<'static>>, input: Escaped<'static> }
             if output.is_none() =>
             "standard output is also the input '{input}' and would replace it; write to another file";
             =>
             "the output '{output}' is also the input '{input}' and would replace it; write to another file";
             where output = output.unwrap_or_default();
         /// One operand too many, or an empty operand.
-        UnexpectedOperand { operand: Escaped<'a>, experiment: &'static Descriptor }
+        UnexpectedOperand { operand: Escaped<'static>, experiment: &'static Descriptor }
             // The commands with the most arguments read files of several results.
             if experiment.operands.most > 2 && !operand.0.is_empty() =>
             "more than {most} arguments, from '{operand}' on; {remedy}";
@@ -142,7 +142,7 @@ messages! {
             "--points-per-octave={per_octave} is too many from {least} to {most}; use {fit} or fewer, or a narrower range \
             (--min-size, --max-size)";
         /// A label with the value of an environment variable that does not exist.
-        NoVariable { name: &'a str } =>
+        NoVariable { name: &'static str } =>
             "the environment variable {name} is not set; set it, or remove --label=env:{name}";
         /// A load to hold (`--hold`) that is not exactly one rate of one kind of traffic.
         HoldsOneLoad =>
@@ -170,11 +170,11 @@ messages! {
             "invalid node id {node} (max node = {last}){only}";
             where only = if last.0 == 0 { "; this machine has one node, 0" } else { "" };
         /// A node id between the existing ones.
-        NodeAbsent { node: NodeId, nodes: &'a NodeSet } => "invalid node id {node} (nodes: {nodes})";
+        NodeAbsent { node: NodeId, nodes: &'static NodeSet } => "invalid node id {node} (nodes: {nodes})";
         /// A CPU that the machine does not have.
-        CpuAbsent { cpu: CpuId, online: &'a CpuSet } => "invalid CPU {cpu} (online: {online})";
+        CpuAbsent { cpu: CpuId, online: &'static CpuSet } => "invalid CPU {cpu} (online: {online})";
         /// A CPU that is offline.
-        CpuOffline { cpu: CpuId, online: &'a CpuSet } =>
+        CpuOffline { cpu: CpuId, online: &'static CpuSet } =>
             "CPU {cpu} is offline (online: {online}); choose another CPU, or as root: echo 1 > \
             /sys/devices/system/cpu/cpu{cpu}/online";
         /// A size, a stride and an order for which there is no chain.
@@ -184,7 +184,7 @@ messages! {
     }
 }
 
-impl UsageError<'_> {
+impl UsageError {
     /// Returns the option whose help tells what to type instead.
     pub fn concerns(&self) -> Option<&'static Flag> {
         match *self {

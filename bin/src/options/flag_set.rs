@@ -74,7 +74,7 @@ impl FlagSet {
     }
 }
 
-impl Options<'_> {
+impl Options {
     /// Returns whether one CPU of each node measures, so that the choice of this CPU matters. Bandwidth and pairs of
     /// CPUs need many.
     pub const fn runs_on_one_cpu(&self) -> bool {

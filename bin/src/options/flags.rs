@@ -68,9 +68,9 @@ pub const GROUPS: [(Group, &str); 8] = [
 #[derive(Clone, Copy)]
 pub enum Setter {
     /// An option without a value.
-    Switch(fn(&mut Options<'_>)),
+    Switch(fn(&mut Options)),
     /// An option with a value.
-    Value(&'static ValueKind, for<'a> fn(&mut Options<'a>, &'a [u8]) -> Result<(), ValueError<'a>>),
+    Value(&'static ValueKind, fn(&mut Options, &'static [u8]) -> Result<(), ValueError<'static>>),
 }
 
 /// The texts about an option.
@@ -492,18 +492,21 @@ flags! {
 }
 
 /// Sets an option to a parsed value.
-fn set<'a, T>(option: &mut T, value: Result<T, ValueError<'a>>) -> Result<(), ValueError<'a>> {
+fn set<T>(option: &mut T, value: Result<T, ValueError<'static>>) -> Result<(), ValueError<'static>> {
     *option = value?;
     Ok(())
 }
 
 /// Sets an option that has no default to a parsed value.
-fn set_some<'a, T>(option: &mut Option<T>, value: Result<T, ValueError<'a>>) -> Result<(), ValueError<'a>> {
+fn set_some<T>(
+    option: &mut Option<T>,
+    value: Result<T, ValueError<'static>>,
+) -> Result<(), ValueError<'static>> {
     set(option, value.map(Some))
 }
 
 /// Sets the CPUs to run on: `first`, a number, or a list for experiments that use several.
-fn cpus<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
+fn cpus(options: &mut Options, value: &'static [u8]) -> Result<(), ValueError<'static>> {
     options.first_cpu = value == b"first";
     if value == b"all" || value.iter().any(|byte| matches!(byte, b',' | b'-')) && !value.starts_with(b"-") {
         return set_some(&mut options.cpus, values::ids(value));
@@ -513,30 +516,30 @@ fn cpus<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError
 }
 
 /// Sets the target nodes: `local`, or a list.
-fn memory<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
+fn memory(options: &mut Options, value: &'static [u8]) -> Result<(), ValueError<'static>> {
     options.local = value == b"local";
     if options.local { Ok(()) } else { set_some(&mut options.memnode, values::ids(value)) }
 }
 
 /// Adds an output; `-` is standard output. Its format is decided when all options are known.
-fn output<'a>(options: &mut Options<'a>, value: &'a [u8]) -> Result<(), ValueError<'a>> {
+fn output(options: &mut Options, value: &'static [u8]) -> Result<(), ValueError<'static>> {
     options.push_output(values::path(value)?, options.format);
     Ok(())
 }
 
 /// Chooses a format by the value of `--format`.
-fn format<'a>(options: &mut Options<'a>, name: &'a [u8]) -> Result<(), ValueError<'a>> {
+fn format(options: &mut Options, name: &'static [u8]) -> Result<(), ValueError<'static>> {
     let named = Format::named(options.formats, name).ok_or(ValueError::NotAFormat(options.formats));
     set(&mut options.format, named)
 }
 
 /// Chooses the format with the name of the typed option. If the table of formats does not have it, the format does not
 /// change.
-fn choose(options: &mut Options<'_>, name: &str) {
+fn choose(options: &mut Options, name: &str) {
     options.format = Format::named(options.formats, name.as_bytes()).unwrap_or(options.format);
 }
 
-impl Options<'_> {
+impl Options {
     /// Returns the time that the user gave the whole run, in nanoseconds; infinite without it, and if a load is held.
     pub fn whole_ns(&self) -> f64 {
         match self.given.contains(FlagId::Budget) && self.hold.is_none() {

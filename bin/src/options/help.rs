@@ -234,7 +234,7 @@ fn options(out: &mut dyn Write, help: Help, of: Option<&Descriptor>, formats: &[
 }
 
 /// Writes the option that an error of the command line concerns, with its default and the reason for it.
-pub fn write_concerned(out: &mut dyn Write, error: &UsageError<'_>, formats: &[Format]) -> fmt::Result {
+pub fn write_concerned(out: &mut dyn Write, error: &UsageError, formats: &[Format]) -> fmt::Result {
     error.concerns().map_or(Ok(()), |flag| describe(out, flag, "", true, formats))
 }
 

@@ -14,14 +14,14 @@ const LONGEST: usize = 63;
 
 /// Labels with different keys: each key and its value, or `None` if the value is that of the variable with this name.
 #[derive(Clone, Debug, Default)]
-pub struct Labels<'a>(Vec<(&'a str, Option<&'a [u8]>)>);
+pub struct Labels(Vec<(&'static str, Option<&'static [u8]>)>);
 
-impl<'a> Labels<'a> {
+impl Labels {
     /// Adds the label of `KEY=VALUE`, or of the variable of `env:NAME`.
     ///
     /// # Errors
     /// Refuses any other text, a repeated key, and too many labels.
-    pub fn add(&mut self, text: &'a [u8]) -> Result<(), ValueError<'a>> {
+    pub fn add(&mut self, text: &'static [u8]) -> Result<(), ValueError<'static>> {
         let (key, value) = match text.strip_prefix(b"env:") {
             Some(name) => (name, None),
             None => {
@@ -49,7 +49,7 @@ impl<'a> Labels<'a> {
     ///
     /// # Errors
     /// The name of the first variable for which `variable` returns `None`.
-    pub fn resolve(&mut self, variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>) -> Result<(), &'a str> {
+    pub fn resolve(&mut self, variable: &dyn Fn(&[u8]) -> Option<&'static [u8]>) -> Result<(), &'static str> {
         for (key, value) in self.0.iter_mut().filter(|(_, value)| value.is_none()) {
             *value = Some(variable(key.as_bytes()).ok_or(*key)?);
         }
@@ -57,7 +57,7 @@ impl<'a> Labels<'a> {
     }
 
     /// Returns every key with its value.
-    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &'a [u8])> + use<'a, '_> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &'static [u8])> + use<'_> {
         self.0.iter().map(|&(key, value)| (key, value.unwrap_or_default()))
     }
 }
@@ -66,9 +66,9 @@ impl<'a> Labels<'a> {
 mod tests {
     use super::*;
 
-    fn added<'a>(texts: &[&'a str]) -> Result<Labels<'a>, ValueError<'a>> {
+    fn added(texts: &[&str]) -> Result<Labels, ValueError<'static>> {
         let mut labels = Labels::default();
-        texts.iter().try_for_each(|text| labels.add(text.as_bytes()))?;
+        texts.iter().try_for_each(|text| labels.add(latency_engine::tests::leaked(text.as_bytes())))?;
         Ok(labels)
     }
 

@@ -142,11 +142,11 @@ macro_rules! options {
     }) => {
         $(#[$about])*
         #[derive(Clone, Debug)]
-        pub struct Options<'a> {
+        pub struct Options {
             $($(#[$doc])* $seen $name: $type,)*
         }
 
-        impl<'a> Options<'a> {
+        impl Options {
             /// Returns the options of `experiment` with every default, and the output format `format`.
             pub fn new($($given: $of),*) -> Self {
                 Options { $($name: $default,)* }
@@ -157,13 +157,11 @@ macro_rules! options {
 
 options! {
     /// The options of one run. `None` means that planning decides.
-    ///
-    /// `'a` is the lifetime of the command line.
     new(experiment: Selection, formats: &'static [Format], format: &'static Format) {
         /// The experiment to run.
         pub experiment: Selection = experiment,
         /// Its operands; see [`Options::operands`].
-        operands: Vec<&'a [u8]> = Vec::new(),
+        operands: Vec<&'static [u8]> = Vec::new(),
         /// The number of operands before the `--` between the sides, if there is one.
         parted: Option<usize> = None,
         /// Every option that was typed.
@@ -261,9 +259,9 @@ options! {
         /// The allowed excess of `compare`, as a fraction of the first result.
         pub threshold: f64 = 0.03,
         /// The file with the results with which hosts are compared.
-        pub baseline: Option<&'a [u8]> = None,
+        pub baseline: Option<&'static [u8]> = None,
         /// The number of hosts that must have a result, or the file with their names.
-        pub expected: Option<&'a [u8]> = None,
+        pub expected: Option<&'static [u8]> = None,
         /// True if each host is first compared with its own older results.
         pub history: bool = false,
         /// The value of saved results that is judged.
@@ -283,11 +281,11 @@ options! {
         /// The format that the user named, or the default.
         format: &'static Format = format,
         /// The destinations of the result; see [`Options::outputs`].
-        outputs: Vec<Output<'a>> = Vec::new(),
+        outputs: Vec<Output> = Vec::new(),
         /// The file for the result as JSON.
-        saved: Option<&'a [u8]> = None,
+        saved: Option<&'static [u8]> = None,
         /// The labels of the host.
-        pub labels: Labels<'a> = Labels::default(),
+        pub labels: Labels = Labels::default(),
         /// True to leave out everything that identifies the host.
         pub anonymous: bool = false,
         /// True to draw the matrix.
@@ -309,7 +307,7 @@ options! {
     }
 }
 
-impl<'a> Options<'a> {
+impl Options {
     /// Returns the time limit of a point, in nanoseconds.
     pub const fn point_limit_ns(&self) -> f64 {
         self.time_limit.0 as f64 / 1e3
@@ -338,12 +336,12 @@ impl<'a> Options<'a> {
     }
 
     /// Returns the operands, which are valid UTF-8 and not empty.
-    pub fn operands(&self) -> &[&'a [u8]] {
+    pub fn operands(&self) -> &[&'static [u8]] {
         &self.operands
     }
 
     /// Returns the operands of both sides: those before and after `--`, or one operand for each side.
-    pub fn sides(&self) -> (&[&'a [u8]], &[&'a [u8]]) {
+    pub fn sides(&self) -> (&[&'static [u8]], &[&'static [u8]]) {
         let operands = self.operands();
         operands.split_at_checked(self.mark().unwrap_or(1)).unwrap_or((operands, &[]))
     }

@@ -11,16 +11,16 @@ pub(super) const FORMAT_FLAGS: FlagSet = FlagSet::of(&[FlagId::Format, FlagId::J
 
 /// A destination of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Output<'a> {
+pub struct Output {
     /// The file; `None` is standard output.
-    pub path: Option<&'a [u8]>,
+    pub path: Option<&'static [u8]>,
     /// The format.
     pub format: &'static Format,
 }
 
-impl<'a> Options<'a> {
+impl Options {
     /// Returns the outputs; there is at least one.
-    pub fn outputs(&self) -> &[Output<'a>] {
+    pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
@@ -30,7 +30,7 @@ impl<'a> Options<'a> {
     }
 
     /// Adds an output; `-` is standard output.
-    pub(super) fn push_output(&mut self, path: &'a [u8], format: &'static Format) {
+    pub(super) fn push_output(&mut self, path: &'static [u8], format: &'static Format) {
         self.outputs.push(Output { path: Some(path).filter(|&path| path != b"-"), format });
     }
 
@@ -43,7 +43,7 @@ impl<'a> Options<'a> {
     ///
     /// A format that the user named is the format of a single output. Of several, it is the format of those whose name
     /// has no format by its extension. With `is_checked`, every extension must be the extension of a format.
-    pub(super) fn resolve_outputs(&mut self, is_checked: bool) -> Result<(), UsageError<'a>> {
+    pub(super) fn resolve_outputs(&mut self, is_checked: bool) -> Result<(), UsageError> {
         let (format, formats, typed) = (self.format, self.formats, self.outputs.len());
         let is_named = self.names_a_format();
         for output in &mut self.outputs {

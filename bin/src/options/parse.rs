@@ -34,11 +34,11 @@ const CONFLICTS: [(FlagId, FlagId, &str); 6] = [
 ///
 /// # Errors
 /// Returns the first argument that is invalid in itself, or else the first invalid combination.
-pub fn parse<'a>(
-    arguments: impl Iterator<Item = &'a [u8]>,
+pub fn parse(
+    arguments: impl Iterator<Item = &'static [u8]>,
     experiments: &'static [&'static Descriptor],
     formats: &'static [Format],
-) -> Result<Options<'a>, UsageError<'a>> {
+) -> Result<Options, UsageError> {
     let (Some(&default), Some(format)) = (experiments.first(), formats.first()) else {
         return Err(UsageError::UnknownExperiment { name: Escaped(b""), nearest: None });
     };
@@ -49,11 +49,11 @@ pub fn parse<'a>(
 }
 
 /// Reads a command line into options that have their defaults.
-fn read<'a>(
-    options: &mut Options<'a>,
-    arguments: impl Iterator<Item = &'a [u8]>,
+fn read(
+    options: &mut Options,
+    arguments: impl Iterator<Item = &'static [u8]>,
     experiments: &'static [&'static Descriptor],
-) -> Result<(), UsageError<'a>> {
+) -> Result<(), UsageError> {
     let default = options.format;
     let not_utf8 = |argument| UsageError::NotUtf8 { argument: Escaped(argument) };
     let mut tokens = Tokens::new(arguments);
@@ -117,7 +117,7 @@ fn read<'a>(
     Ok(())
 }
 
-fn unknown<'a>(name: &'a [u8], options: &Options<'_>) -> UsageError<'a> {
+fn unknown(name: &'static [u8], options: &Options) -> UsageError {
     if let Some(ours) = nearest::of_other_tool(name) {
         return UsageError::ForeignOption { name: Escaped(name), ours };
     }
@@ -128,10 +128,7 @@ fn unknown<'a>(name: &'a [u8], options: &Options<'_>) -> UsageError<'a> {
     UsageError::UnknownOption { name: Escaped(name), nearest }
 }
 
-fn select<'a>(
-    name: &'a [u8],
-    experiments: &'static [&'static Descriptor],
-) -> Result<Selection, UsageError<'a>> {
+fn select(name: &'static [u8], experiments: &'static [&'static Descriptor]) -> Result<Selection, UsageError> {
     match experiments.iter().enumerate().find(|(_, known)| known.name.as_bytes() == name) {
         Some((index, descriptor)) => Ok(Selection { index, descriptor, named: true }),
         None => {
@@ -141,11 +138,7 @@ fn select<'a>(
     }
 }
 
-fn apply<'a>(
-    options: &mut Options<'a>,
-    flag: &'static Flag,
-    value: Option<&'a [u8]>,
-) -> Result<(), UsageError<'a>> {
+fn apply(options: &mut Options, flag: &'static Flag, value: Option<&'static [u8]>) -> Result<(), UsageError> {
     // Labels may be repeated with different keys, and outputs with different files.
     if options.given.contains(flag.id) && !matches!(flag.id, FlagId::Label | FlagId::Output) {
         return Err(UsageError::Repeated { flag });
@@ -177,10 +170,7 @@ fn apply<'a>(
 }
 
 /// Checks the options together: each must belong to the experiment, and none may exclude another.
-fn check<'a>(
-    options: &Options<'a>,
-    experiments: &'static [&'static Descriptor],
-) -> Result<(), UsageError<'a>> {
+fn check(options: &Options, experiments: &'static [&'static Descriptor]) -> Result<(), UsageError> {
     let experiment = options.experiment.descriptor;
     let accepted = experiment.flags.union(FlagSet::ALWAYS);
     let given = || FLAGS.iter().filter(|flag| options.given.contains(flag.id));
@@ -245,7 +235,7 @@ fn check<'a>(
 }
 
 /// Checks that the levels of load are given once, and that the load to hold (`--hold`) is one rate of one kind of traffic.
-fn check_load<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
+fn check_load(options: &Options) -> Result<(), UsageError> {
     let rates = options.rates.len();
     if rates > 0 && options.given.contains(FlagId::Levels) {
         let [first, second] = [FlagId::Rates, FlagId::Levels].map(FlagId::flag);
@@ -259,7 +249,7 @@ fn check_load<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
 }
 
 /// Checks that there is a chain of every requested size.
-fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
+fn check_shape(options: &Options) -> Result<(), UsageError> {
     // The machine's cache line may be longer, and then a plan refuses more.
     let (stride, page) = (options.stride.unwrap_or(LINE), page_size().bytes());
     let (page_local, grouped) = (options.order == Order::PageLocal, options.order == Order::Grouped);
@@ -297,15 +287,15 @@ fn check_shape<'a>(options: &Options<'a>) -> Result<(), UsageError<'a>> {
     Ok(())
 }
 
-impl<'a> Options<'a> {
+impl Options {
     /// Returns the options with the values of the variables that labels name. `variable` supplies them.
     ///
     /// # Errors
     /// Returns [`UsageError::NoVariable`] if a variable does not exist, unless only help is wanted.
     pub fn with_variables(
         mut self,
-        variable: &dyn Fn(&[u8]) -> Option<&'a [u8]>,
-    ) -> Result<Self, UsageError<'a>> {
+        variable: &dyn Fn(&[u8]) -> Option<&'static [u8]>,
+    ) -> Result<Self, UsageError> {
         match self.labels.resolve(variable) {
             Err(name) if self.help.is_none() && !self.version => Err(UsageError::NoVariable { name }),
             _ => Ok(self),

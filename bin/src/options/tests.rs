@@ -7,6 +7,7 @@ use super::*;
 use crate::catalogue::DESCRIPTORS;
 use latency_core::PageSize;
 use latency_core::kernel::lanes::PARALLEL;
+use latency_engine::tests::leaked;
 use latency_engine::tests::plain::assert_plain;
 use latency_report::{rows, stored, svg, table};
 use proptest::prelude::*;
@@ -73,10 +74,10 @@ fn assert_golden(name: &str, text: &str) {
     assert_eq!(text, std::fs::read_to_string(&path).unwrap(), "{name}");
 }
 
-type IsSet = fn(&Options<'_>) -> bool;
+type IsSet = fn(&Options) -> bool;
 
-fn parsed<'a>(arguments: &[&'a str]) -> Result<Options<'a>, UsageError<'a>> {
-    parse(arguments.iter().map(|argument| argument.as_bytes()), SAMPLE, FORMATS)
+fn parsed(arguments: &[&str]) -> Result<Options, UsageError> {
+    parse(arguments.iter().map(|argument| leaked(argument.as_bytes())), SAMPLE, FORMATS)
 }
 
 fn message(line: &str) -> String {
@@ -352,7 +353,8 @@ fn too_many_files_can_be_joined_for_commands_that_read_joined_files() {
         let mut arguments = [command].to_vec();
         arguments.resize(1 + most, "a.json");
         arguments.push("b.json");
-        let refused = parse(arguments.iter().map(|word| word.as_bytes()), &DESCRIPTORS, FORMATS).unwrap_err();
+        let refused =
+            parse(arguments.iter().map(|word| leaked(word.as_bytes())), &DESCRIPTORS, FORMATS).unwrap_err();
         let expected = format!("more than {most} arguments, from 'b.json' on; {remedy}");
         assert_eq!(refused.to_string(), expected, "{command}");
     }
@@ -362,7 +364,7 @@ fn too_many_files_can_be_joined_for_commands_that_read_joined_files() {
 fn two_dashes_separate_the_operands_of_two_sides() {
     let sides = |line: &str| {
         let words: Vec<_> = line.split(' ').collect();
-        let counts = |options: Options<'_>| (options.sides().0.len(), options.sides().1.len());
+        let counts = |options: Options| (options.sides().0.len(), options.sides().1.len());
         parsed(&words).map(counts).map_err(|error| error.to_string())
     };
     for (line, counts) in [
@@ -436,8 +438,8 @@ fn a_terminal_shows_the_answer_of_a_measurement_whose_results_are_files() {
 }
 
 /// Returns the outputs of a run, such as `json:a.json text`.
-fn outputs(options: &Options<'_>) -> String {
-    let shown = |output: &Output<'_>| {
+fn outputs(options: &Options) -> String {
+    let shown = |output: &Output| {
         let path = output.path.map_or(String::new(), |path| format!(":{}", path.escape_ascii()));
         format!("{}{path}", output.format.name)
     };
@@ -617,7 +619,7 @@ proptest! {
     fn arbitrary_bytes_never_panic(
         arguments in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..12), 0..6),
     ) {
-        if let Err(error) = parse(arguments.iter().map(Vec::as_slice), SAMPLE, FORMATS) {
+        if let Err(error) = parse(arguments.iter().map(|word| leaked(word)), SAMPLE, FORMATS) {
             let text = error.to_string();
             prop_assert!(text.len() > 10 && !text.chars().any(char::is_control), "{:?}", text);
         }
@@ -644,7 +646,7 @@ proptest! {
                 _ => arguments.push(format!("-{value}")),
             }
         }
-        match parse(arguments.iter().map(String::as_bytes), SAMPLE, FORMATS) {
+        match parse(arguments.iter().map(|word| leaked(word.as_bytes())), SAMPLE, FORMATS) {
             Ok(options) => prop_assert!(options.help.is_some() || options.version || options.given
                 == options.given.intersection(options.experiment.descriptor.flags.union(FlagSet::ALWAYS))),
             Err(error) => {

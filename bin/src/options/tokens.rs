@@ -10,25 +10,25 @@ use latency_report::escape::escape;
 
 /// One argument, or an option together with the value after its `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Token<'a> {
+pub enum Token {
     /// `--name`, `--name=value`, `-n`, `-n=value` or `-nvalue`.
     Option {
         /// The typed text up to the value, dashes included.
-        name: &'a [u8],
+        name: &'static [u8],
         /// The value after the `=` or after the letter; empty for `--name=`.
-        value: Option<&'a [u8]>,
+        value: Option<&'static [u8]>,
     },
     /// Anything else, and everything after `--`.
-    Positional(&'a [u8]),
+    Positional(&'static [u8]),
 }
 
 /// The tokens of a command line. The arguments do not include the program's name.
-pub struct Tokens<'a, I: Iterator<Item = &'a [u8]>> {
+pub struct Tokens<I: Iterator<Item = &'static [u8]>> {
     arguments: Peekable<I>,
     options_ended: bool,
 }
 
-impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
+impl<I: Iterator<Item = &'static [u8]>> Tokens<I> {
     /// Returns the tokens of `arguments`, which do not include the program's name.
     pub fn new(arguments: I) -> Self {
         Tokens { arguments: arguments.peekable(), options_ended: false }
@@ -45,14 +45,14 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Tokens<'a, I> {
     ///
     /// # Errors
     /// Returns the argument if it is not UTF-8.
-    pub fn value(&mut self) -> Result<Option<&'a [u8]>, &'a [u8]> {
+    pub fn value(&mut self) -> Result<Option<&'static [u8]>, &'static [u8]> {
         self.arguments.next_if(|argument| !argument.starts_with(b"--")).map(utf8).transpose()
     }
 }
 
-impl<'a, I: Iterator<Item = &'a [u8]>> Iterator for Tokens<'a, I> {
+impl<I: Iterator<Item = &'static [u8]>> Iterator for Tokens<I> {
     /// A token, or an argument that is not UTF-8. The latter could not be repeated in a JSON result.
-    type Item = Result<Token<'a>, &'a [u8]>;
+    type Item = Result<Token, &'static [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut argument = self.arguments.next()?;
@@ -121,7 +121,7 @@ mod tests {
     use std::string::{String, ToString};
     use std::vec::Vec;
 
-    fn tokens<'a>(arguments: &'a [&'a [u8]]) -> Vec<Result<Token<'a>, &'a [u8]>> {
+    fn tokens(arguments: &[&'static [u8]]) -> Vec<Result<Token, &'static [u8]>> {
         Tokens::new(arguments.iter().copied()).collect()
     }
 

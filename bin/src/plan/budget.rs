@@ -45,7 +45,7 @@ const AHEAD: u64 = 1 << 13;
 pub const WINDOW_NS: f64 = 0.8e6;
 
 /// Returns the default budget, changed by the options.
-pub fn of_options(options: &Options<'_>, machine: &Machine) -> Budget {
+pub fn of_options(options: &Options, machine: &Machine) -> Budget {
     let (bounded, point_ns) = (options.given.contains(FlagId::TimeLimit), options.point_limit_ns());
     let most_ns = if bounded { SPREAD_SHARE * point_ns } else { f64::INFINITY };
     Budget {
@@ -64,7 +64,7 @@ pub fn of_options(options: &Options<'_>, machine: &Machine) -> Budget {
 
 /// Returns the budget of pairs of nodes. Chains stay as they are written if a cache holds little of them; smaller
 /// chains are rewritten at one of several positions for each visit, as in a curve.
-pub fn of_pairs(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+pub fn of_pairs(options: &Options, machine: &Machine, points: &[Point]) -> Budget {
     // Points that the defaults select may be left out; points that the user selected may not.
     let optional = match options.memnode {
         Some(_) => Optional::Nothing,
@@ -113,7 +113,7 @@ pub fn of_pairs(options: &Options<'_>, machine: &Machine, points: &[Point]) -> B
 }
 
 /// Returns the budget of pairs of nodes, and of other cores of the same pairs behind them.
-pub fn of_matrix(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+pub fn of_matrix(options: &Options, machine: &Machine, points: &[Point]) -> Budget {
     let all = options.view == View::Cores;
     let steady = if all { points.len() } else { own_cores::pairs(points) };
     let mut budget = of_pairs(options, machine, points.get(..steady).unwrap_or_default());
@@ -126,7 +126,7 @@ pub fn of_matrix(options: &Options<'_>, machine: &Machine, points: &[Point]) -> 
 }
 
 /// Returns the budget of lanes.
-pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+pub fn of_lanes(options: &Options, machine: &Machine, points: &[Point]) -> Budget {
     /// Nanoseconds after which points keep the rounds that they have. If the last-level cache is large, trails use
     /// most of this time.
     const RUN_NS: f64 = 12e9;
@@ -136,7 +136,7 @@ pub fn of_lanes(options: &Options<'_>, machine: &Machine, points: &[Point]) -> B
 }
 
 /// Returns the budget of traffic: each window is a round, and there are enough rounds for an interval.
-pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Budget {
+pub fn of_traffic(options: &Options, machine: &Machine, points: &[Point]) -> Budget {
     /// Nanoseconds after which points keep the rounds that they have.
     const RUN_NS: f64 = 20e9;
     /// Nanoseconds of each point, if there are many.
@@ -149,7 +149,7 @@ pub fn of_traffic(options: &Options<'_>, machine: &Machine, points: &[Point]) ->
 
 /// Returns the budget of chains alongside traffic, to which `more` points may be added. Their chains stay warm, so
 /// the warm-up before each window is short.
-pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], more: usize) -> Budget {
+pub fn of_loaded(options: &Options, machine: &Machine, points: &[Point], more: usize) -> Budget {
     const RUN_NS: f64 = 36e9;
     /// Number of hops that fill the TLBs.
     const WARM_UP: u64 = FEW_HOPS.0;
@@ -163,7 +163,7 @@ pub fn of_loaded(options: &Options<'_>, machine: &Machine, points: &[Point], mor
 }
 
 /// Returns the budget of windows, where each window is a round, for at most `run_ns`.
-fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
+fn of_windows(options: &Options, machine: &Machine, points: &[Point], run_ns: f64) -> Budget {
     let optional = if options.memnode.is_some() { Optional::Nothing } else { Optional::Unreachable };
     let run_ns = run_ns.min(options.visits_ns());
     let mut budget = of_options(options, machine).in_regions(machine, points).within(run_ns, points.len());
@@ -173,7 +173,7 @@ fn of_windows(options: &Options<'_>, machine: &Machine, points: &[Point], run_ns
 }
 
 /// Returns the budget of pairs of CPUs: a window over all lines is a round.
-pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget {
+pub fn of_cores(options: &Options, _: &Machine, points: &[Point]) -> Budget {
     /// Nanoseconds over which the windows of few pairs are spread; otherwise they would end within a moment.
     const SPREAD_NS: f64 = 0.7e9;
     /// Half width of the interval, as a fraction, unless the user gave one: cores that share a mesh with others are
@@ -204,6 +204,6 @@ pub fn of_cores(options: &Options<'_>, _: &Machine, points: &[Point]) -> Budget 
 }
 
 /// Returns the number of pairs of CPUs that the time allows.
-pub fn most_pairs(options: &Options<'_>) -> usize {
+pub fn most_pairs(options: &Options) -> usize {
     math::whole(options.visits_ns() / (FEWEST_ROUNDS as f64 * WINDOW_NS)) as usize
 }

@@ -36,7 +36,7 @@ const ACCESSES: [Access; 2] = [Access::Read, Access::Own];
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`]; CPUs that this process may not use; [`PlacementError::NeedsSecondCpu`].
-pub fn cores<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+pub fn cores(planning: &mut Planning<'_>) -> PlannedPoints {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, warnings } = planning;
     let (options, machine) = (*options, *machine);
@@ -89,7 +89,7 @@ pub fn cores<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
 }
 
 /// Returns the CPUs among which pairs are chosen: those that the user gave, or all.
-fn among<'m, 'a>(options: &'m Options<'a>, machine: &'a Machine) -> Result<&'m CpuSet, Failure<'a>>
+fn among<'m, 'a>(options: &'m Options, machine: &'static Machine) -> Result<&'m CpuSet, Failure>
 where
     'a: 'm,
 {
@@ -134,7 +134,7 @@ fn home(machine: &Machine, targets: &NodeSet, cpu: CpuId) -> Option<NodeId> {
 
 /// Returns the point of a pair, with half of the lines on the node of each CPU; `None` without a node for them.
 fn point(
-    options: &Options<'_>,
+    options: &Options,
     machine: &Machine,
     home: &dyn Fn(CpuId) -> Option<NodeId>,
     pair: Pair,
@@ -154,7 +154,7 @@ fn point(
 /// Adds the points of one CPU's own lines, and those of the lines of the other CPU of each pair;
 /// `home` returns the node of a CPU's memory.
 fn states(
-    options: &Options<'_>,
+    options: &Options,
     machine: &Machine,
     pairs: &[Option<Pair>; Shared::ALL.len()],
     home: &dyn Fn(CpuId) -> Option<NodeId>,

@@ -41,7 +41,7 @@ pub fn first_level_cache(machine: &Machine) -> Bytes {
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`]; [`UsageError`] for more than one pair of nodes, or sizes that leave no range.
-pub fn points<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+pub fn points(planning: &mut Planning<'_>) -> PlannedPoints {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     let (initiator, target) = scope.pair(options, machine)?;
@@ -58,7 +58,7 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
 /// # Errors
 ///
 /// [`UsageError`] for sizes that leave no range; a largest working set that the node does not have.
-pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Bytes, Bytes), Failure<'a>> {
+pub fn ends(planning: &mut Planning<'_>, target: NodeId) -> Result<(Bytes, Bytes), Failure> {
     let Planning { options, machine, .. } = *planning;
     let half = match machine.processor.platform {
         // An emulator's reported caches do not exist.
@@ -80,11 +80,11 @@ pub fn ends<'a>(planning: &mut Planning<'_, 'a>, target: NodeId) -> Result<(Byte
 ///
 /// [`UsageError`] for more points for each doubling than the range permits.
 pub fn sizes(
-    options: &Options<'_>,
+    options: &Options,
     machine: &Machine,
     (least, most): (Bytes, Bytes),
     usual: u32,
-) -> Result<Vec<Bytes>, UsageError<'static>> {
+) -> Result<Vec<Bytes>, UsageError> {
     let per_octave = options.points_per_octave.map_or(usual, u32::from);
     let has_room = |per_octave: &u32| grid(least, most, *per_octave).count() <= MOST_POINTS;
     if let Some(fit) = (1..=per_octave).rev().find(has_room).filter(|fit| *fit < per_octave) {
@@ -98,7 +98,7 @@ pub fn sizes(
 }
 
 /// Returns the unit of sizes: whole nodes, and whole regions of a local order.
-pub fn granule(options: &Options<'_>, machine: &Machine) -> Bytes {
+pub fn granule(options: &Options, machine: &Machine) -> Bytes {
     match options.order {
         crate::options::Order::PageLocal => machine.page.bytes(),
         _ => super::stride(options, machine).max(machine.line.bytes()),
@@ -112,7 +112,7 @@ pub fn is_dense(like: &Point) -> bool {
 }
 
 /// Returns the largest working set: large enough to show the plateau of memory, if there is enough free memory.
-fn largest(planning: &mut Planning<'_, '_>, target: NodeId) -> Result<Bytes, PlacementError<'static>> {
+fn largest(planning: &mut Planning<'_>, target: NodeId) -> Result<Bytes, PlacementError> {
     let Planning { options, machine, .. } = *planning;
     if let Some(most) = options.max_size {
         super::sizes::check(options, machine, target, most)?;

@@ -329,7 +329,7 @@ fn visits(machine: &Machine, points: &[Point], budget: &Budget) -> Range {
 
 /// Returns the nanoseconds from the start of the run after which no visit begins: the rest is for the last checks, which
 /// runs of windows do not have.
-pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
+pub fn visits_end_ns(options: &Options, budget: &Budget) -> f64 {
     const SHARE: f64 = 0.9;
     const CHECKS_NS: f64 = 1e9;
     let whole_ns = options.whole_ns();
@@ -339,7 +339,7 @@ pub fn visits_end_ns(options: &Options<'_>, budget: &Budget) -> f64 {
 
 /// Returns the nanoseconds from the start of the run after which it ends with what is measured: an idle machine never
 /// needs them.
-pub fn end_ns(options: &Options<'_>) -> f64 {
+pub fn end_ns(options: &Options) -> f64 {
     const SHARE: f64 = 1.2;
     const LATEST_NS: f64 = 2e9;
     let whole_ns = options.whole_ns();
@@ -347,12 +347,12 @@ pub fn end_ns(options: &Options<'_>) -> f64 {
 }
 
 /// Returns the time of the search for the working set before a run.
-fn look(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Range {
+fn look(options: &Options, machine: &Machine, points: &[Point]) -> Range {
     looked_at(options, machine, points).map_or(Range::ZERO, |_| LOOK)
 }
 
 /// Returns the expected duration of the whole run.
-pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
+pub fn expected(options: &Options, machine: &Machine, points: &[Point], budget: &Budget) -> Range {
     /// The slowdown of memory and set-up that a translating emulator may bring.
     const EMULATED: Range = Range(1.0, 4.0);
     let found = estimate(machine, points, budget).or_waits(options.until_ns());
@@ -370,11 +370,11 @@ pub fn expected(options: &Options<'_>, machine: &Machine, points: &[Point], budg
 ///
 /// [`PlacementError::BudgetTooShort`] if the time does not suffice for a visit to each point, unless the run has begun.
 pub fn fit_visits(
-    options: &Options<'_>,
+    options: &Options,
     machine: &Machine,
     points: &[Point],
     budget: &mut Budget,
-) -> Result<(), PlacementError<'static>> {
+) -> Result<(), PlacementError> {
     /// Steps of the search for the time of the visits.
     const STEPS: usize = 12;
     let whole_ns = options.whole_ns();

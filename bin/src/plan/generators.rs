@@ -21,7 +21,7 @@ const LEAST_PART: Bytes = Bytes(16 << 20);
 const BLOCK: Bytes = LINE.times(PERMUTED_LINES as u64);
 
 /// Returns the CPUs that may generate from a node: those that the user gave, or one of each core, or all.
-pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
+pub fn cpus(options: &Options, machine: &Machine, from: NodeId) -> CpuSet {
     let own = || match options.load_from {
         LoadFrom::All => machine.cpus,
         _ => machine.topology.node(from).map_or(CpuSet::EMPTY, |node| machine.cpus_of(node)),
@@ -35,7 +35,7 @@ pub fn cpus(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
 
 /// Returns the CPUs whose bandwidth is measured from a node: a CPU that the user gave generates by itself, unless the
 /// user gave others in addition.
-pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
+pub fn measured(options: &Options, machine: &Machine, from: NodeId) -> CpuSet {
     let alone = options.load_cpus.is_none() && !options.given.contains(FlagId::LoadThreads);
     match options.cpu.filter(|_| alone) {
         Some(cpu) => [cpu.0].into_iter().collect(),
@@ -45,21 +45,21 @@ pub fn measured(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSe
 
 /// Returns a CPU of each last-level cache whose CPUs generate from a node: the first. A CPU whose cache the kernel does not
 /// report has one for itself.
-pub fn last_level_caches(options: &Options<'_>, machine: &Machine, from: NodeId) -> CpuSet {
+pub fn last_level_caches(options: &Options, machine: &Machine, from: NodeId) -> CpuSet {
     let mut seen = CpuSet::EMPTY;
     let is_first = |cpu: &u32| seen.insert(machine.sharing.lowest(Shared::L3, *cpu));
     measured(options, machine, from).iter().filter(is_first).collect()
 }
 
 /// Returns whether the CPUs that generate from a node have several last-level caches, and cores share one of them.
-pub fn have_several_caches(options: &Options<'_>, machine: &Machine, from: NodeId) -> bool {
+pub fn have_several_caches(options: &Options, machine: &Machine, from: NodeId) -> bool {
     let cores = machine.sharing.cores_of(&measured(options, machine, from));
     // Without an L3, the CPUs of one L2 seem to share one.
     machine.cache(3).is_some() && (2..cores.len()).contains(&last_level_caches(options, machine, from).len())
 }
 
 /// Returns the CPUs whose bandwidth is measured by some traffic.
-pub fn measured_of(options: &Options<'_>, machine: &Machine, traffic: &Traffic) -> CpuSet {
+pub fn measured_of(options: &Options, machine: &Machine, traffic: &Traffic) -> CpuSet {
     let all = measured(options, machine, traffic.from);
     let cache = |cpu| machine.sharing.lowest(Shared::L3, cpu);
     match traffic.subject {
@@ -72,7 +72,7 @@ pub fn measured_of(options: &Options<'_>, machine: &Machine, traffic: &Traffic) 
 }
 
 /// Returns the CPUs of a point of traffic: the point's own, and the CPUs of its other generators.
-pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
+pub fn generating(options: &Options, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let others = others(options, machine, point, traffic);
     let count = traffic.generators.saturating_sub(1) as usize;
     let spread = (0..count).filter_map(|index| spread(&others, index, count));
@@ -81,7 +81,7 @@ pub fn generating(options: &Options<'_>, machine: &Machine, point: &Point, traff
 
 /// Returns the CPUs for the generators of a point that are not on its own CPU. The core of that CPU has no generator,
 /// unless the user wants all threads of cores, or some CPUs, to generate.
-pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
+pub fn others(options: &Options, machine: &Machine, point: &Point, traffic: &Traffic) -> CpuSet {
     let core = |cpu: u32| machine.sharing.core_of(cpu);
     let (cpus, shared) = match point.walk {
         Walk::Loaded(_) => (cpus(options, machine, traffic.from), options.load_cpus.is_some()),
@@ -95,7 +95,7 @@ pub fn others(options: &Options<'_>, machine: &Machine, point: &Point, traffic: 
 }
 
 /// Returns the node whose CPUs generate the load of a pair.
-pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> NodeId {
+pub const fn side(options: &Options, initiator: NodeId, target: NodeId) -> NodeId {
     match options.load_from {
         LoadFrom::Target => target,
         LoadFrom::Initiator | LoadFrom::All => initiator,
@@ -103,7 +103,7 @@ pub const fn side(options: &Options<'_>, initiator: NodeId, target: NodeId) -> N
 }
 
 /// Returns the CPU of the first generator from a node: the CPU that the user gave, or the first of all.
-pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<CpuId> {
+pub fn first(options: &Options, machine: &Machine, from: NodeId) -> Option<CpuId> {
     options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))
 }
 
@@ -112,7 +112,7 @@ pub fn first(options: &Options<'_>, machine: &Machine, from: NodeId) -> Option<C
 /// # Errors
 ///
 /// [`PlacementError::CpuNotAllowed`].
-pub fn check_cpus<'a>(options: &Options<'a>, machine: &'a Machine) -> Result<Option<NodeId>, Failure<'a>> {
+pub fn check_cpus(options: &Options, machine: &'static Machine) -> Result<Option<NodeId>, Failure> {
     let Some(asked) = &options.load_cpus else { return Ok(None) };
     if let Some(cpu) = asked.difference(&machine.cpus).first().filter(|_| !asked.is_all()).map(CpuId) {
         return Err(PlacementError::CpuNotAllowed { cpu, allowed: &machine.cpus }.into());
@@ -137,11 +137,11 @@ pub fn warn_of_few(machine: &Machine, generators: u32, warnings: &mut Warnings) 
 ///
 /// The errors of [`footprint_in_memory`].
 pub fn footprint(
-    planning: &mut Planning<'_, '_>,
+    planning: &mut Planning<'_>,
     cpus: &CpuSet,
     targets: (NodeId, usize),
     generators: u32,
-) -> Result<Bytes, PlacementError<'static>> {
+) -> Result<Bytes, PlacementError> {
     let Some(size) = planning.options.size else { return footprint_in_memory(planning, cpus, targets) };
     let all = size.times(u64::from(generators));
     check(planning.options, planning.machine, targets.0, all)?;
@@ -155,10 +155,10 @@ pub fn footprint(
 ///
 /// The errors of [`super::working_set`].
 pub fn footprint_in_memory(
-    planning: &mut Planning<'_, '_>,
+    planning: &mut Planning<'_>,
     cpus: &CpuSet,
     (target, targets): (NodeId, usize),
-) -> Result<Bytes, PlacementError<'static>> {
+) -> Result<Bytes, PlacementError> {
     let machine = planning.machine;
     let caches: CpuSet = cpus.iter().map(|cpu| machine.sharing.lowest(Shared::L3, cpu)).collect();
     // If shared caches are not reported, each core seems to have its own.

@@ -26,7 +26,7 @@ fn in_cache(machine: &Machine, level: u32) -> Option<Bytes> {
 
 /// Returns the common point, from which all others differ in size and walk: in the memory of the first node, from that
 /// node.
-fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
+fn base(planning: &mut Planning<'_>) -> Result<Point, Failure> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     let initiator = scope.initiators.first().map(NodeId).ok_or(Failure::NOTHING_TO_MEASURE)?;
@@ -45,7 +45,7 @@ fn base<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`].
-pub fn parallel<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+pub fn parallel(planning: &mut Planning<'_>) -> PlannedPoints {
     let base = base(planning)?;
     let mut points = Vec::new();
     let Planning { options, machine, .. } = *planning;
@@ -64,7 +64,7 @@ pub fn parallel<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`].
-pub fn window<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+pub fn window(planning: &mut Planning<'_>) -> PlannedPoints {
     let base = base(planning)?;
     let mut points = Vec::new();
     let machine = planning.machine;

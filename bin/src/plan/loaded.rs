@@ -35,7 +35,7 @@ const USUAL: &[&str] = &["read", "2:1"];
 ///
 /// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`], [`working_set`] and
 /// [`generators::footprint`]; [`PlacementError::NeedsSecondCpu`] and [`PlacementError::CpuGenerates`].
-pub fn points<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+pub fn points(planning: &mut Planning<'_>) -> PlannedPoints {
     let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     if options.hold.is_some() {
@@ -67,12 +67,12 @@ pub fn points<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
 }
 
 /// Returns the CPU that walks the chain, which is not one of the generators' CPUs.
-fn chaser<'a>(
-    options: &Options<'a>,
-    machine: &'a Machine,
+fn chaser(
+    options: &Options,
+    machine: &'static Machine,
     scope: &Scope,
     from: NodeId,
-) -> Result<CpuId, PlacementError<'a>> {
+) -> Result<CpuId, PlacementError> {
     let usual = scope.cpu(machine, from).ok_or(PlacementError::NothingToMeasure)?;
     let generate = options.load_cpus.as_ref();
     match generate.filter(|generate| !generate.is_all() && generate.contains(usual.0)) {
@@ -86,13 +86,13 @@ fn chaser<'a>(
 }
 
 /// Adds the points of one pair.
-fn curve<'a>(
-    planning: &mut Planning<'_, 'a>,
+fn curve(
+    planning: &mut Planning<'_>,
     like: &Point,
     targets: usize,
     left_ns: &mut f64,
     points: &mut Vec<Point>,
-) -> Result<(), Failure<'a>> {
+) -> Result<(), Failure> {
     let Planning { options, machine, .. } = *planning;
     let node = options.load_node.unwrap_or(like.target);
     let from = generators::side(options, like.initiator, like.target);
@@ -175,7 +175,7 @@ pub fn held(points: &mut dyn Iterator<Item = Point>) -> Option<usize> {
 }
 
 /// Calls `each` with the rates between the ends of a curve, once its limit is known, in bytes per second.
-pub fn levels(options: &Options<'_>, limit: f64, each: &mut dyn FnMut(f64)) {
+pub fn levels(options: &Options, limit: f64, each: &mut dyn FnMut(f64)) {
     for rate in &options.rates {
         if let Rate::OfLimit(share) = rate {
             each(share * limit);
@@ -201,7 +201,7 @@ pub fn curves(points: &[Point]) -> usize {
 }
 
 /// Returns the maximum number of points that may be added to the curve of one pair and kind.
-pub fn most_added(options: &Options<'_>) -> usize {
+pub fn most_added(options: &Options) -> usize {
     let mut count = 0;
     levels(options, 1.0, &mut |_| count += 1);
     count + if options.rates.is_empty() { CLOSER } else { 0 }

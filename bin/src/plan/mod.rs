@@ -36,11 +36,11 @@ use latency_engine::warning::{Warning, Warnings};
 const PAIRS_NS: f64 = 40e9;
 
 /// The inputs of a plan.
-pub struct Planning<'p, 'a> {
+pub struct Planning<'p> {
     /// The options.
-    pub options: &'p Options<'a>,
+    pub options: &'p Options,
     /// The machine.
-    pub machine: &'a Machine,
+    pub machine: &'static Machine,
     /// The warnings about points that are made smaller or left out.
     pub warnings: &'p mut Warnings,
 }
@@ -56,15 +56,15 @@ pub struct Plan {
 }
 
 /// The points of a plan, or the reason why there is none.
-pub type PlannedPoints<'a> = Result<Vec<Point>, Failure<'a>>;
+pub type PlannedPoints = Result<Vec<Point>, Failure>;
 
 /// Refuses a plan without points.
-fn not_empty(points: Vec<Point>) -> PlannedPoints<'static> {
+fn not_empty(points: Vec<Point>) -> PlannedPoints {
     if points.is_empty() { Err(Failure::NOTHING_TO_MEASURE) } else { Ok(points) }
 }
 
 /// Returns the order of a chain that the options select, on a machine with base pages of this size.
-pub const fn order(options: &Options<'_>, page: PageSize) -> Order {
+pub const fn order(options: &Options, page: PageSize) -> Order {
     match options.order {
         options::Order::Random => Order::Random,
         options::Order::PageLocal => Order::Local(page.bytes()),
@@ -83,7 +83,7 @@ pub const fn kernel(option: options::Kernel) -> &'static Kernel {
 }
 
 /// Returns the kind of pages that an option selects.
-pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
+pub fn pages(options: &Options, machine: &Machine) -> Pages {
     match options.pages.size() {
         None => Pages::AUTO,
         Some(_) if options.pages.are_transparent() => Pages::thp(machine.huge_page()),
@@ -93,14 +93,14 @@ pub fn pages(options: &Options<'_>, machine: &Machine) -> Pages {
 }
 
 /// Returns the distance between the lines of a chain: the option's, or a cache line.
-pub fn stride(options: &Options<'_>, machine: &Machine) -> Bytes {
+pub fn stride(options: &Options, machine: &Machine) -> Bytes {
     options.stride.unwrap_or(machine.line.bytes())
 }
 
 /// Returns the chain that `cpu` of the first of two nodes walks over `size` bytes of the second node's memory;
 /// everything else is from the options and the machine.
 pub fn chain(
-    options: &Options<'_>,
+    options: &Options,
     machine: &Machine,
     [initiator, target]: [NodeId; 2],
     cpu: CpuId,
@@ -126,7 +126,7 @@ pub fn chain(
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`] and [`working_set`]; [`UsageError::NoSuchChain`](crate::options::UsageError::NoSuchChain).
-pub fn matrix<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> PlannedPoints<'a> {
+pub fn matrix(planning: &mut Planning<'_>, scope: &Scope) -> PlannedPoints {
     let Planning { options, machine, .. } = *planning;
     match options.order {
         options::Order::Random => {}

@@ -54,7 +54,7 @@ pub fn are_apart(machine: &Machine, points: &[Point]) -> bool {
 
 /// Adds the other cores of each node's own pair to the points of pairs. Unless all are wanted, they share a last-level cache,
 /// and walk one chain.
-pub fn add(options: &Options<'_>, machine: &Machine, points: &mut Vec<Point>) {
+pub fn add(options: &Options, machine: &Machine, points: &mut Vec<Point>) {
     let (all, sharing) = (options.view == View::Cores, &machine.sharing);
     let is_alone = options.given.intersection(ALONE) != FlagSet::EMPTY;
     if !all && (is_alone || options.order != Order::Random) {

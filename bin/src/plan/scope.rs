@@ -31,7 +31,7 @@ impl Scope {
     ///
     /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones and for pages that
     /// the kernel has not.
-    pub fn resolve<'a>(planning: &mut Planning<'_, 'a>) -> Result<Scope, Failure<'a>> {
+    pub fn resolve(planning: &mut Planning<'_>) -> Result<Scope, Failure> {
         let Planning { options, machine, .. } = *planning;
         machine.check_pages(super::pages(options, machine))?;
         let [from, to] =
@@ -67,11 +67,7 @@ impl Scope {
     /// # Errors
     ///
     /// [`UsageError::OneNodeOnly`] if the user gave several; [`PlacementError`] if there is none.
-    pub fn pair<'a>(
-        &self,
-        options: &Options<'a>,
-        machine: &'a Machine,
-    ) -> Result<(NodeId, NodeId), Failure<'a>> {
+    pub fn pair(&self, options: &Options, machine: &'static Machine) -> Result<(NodeId, NodeId), Failure> {
         let asked =
             [("cpunode", options.cpunode, self.initiators), ("memnode", options.memnode, self.targets)];
         for (option, asked, nodes) in asked {
@@ -110,7 +106,7 @@ fn only(node: NodeId) -> NodeSet {
     [node.0].into_iter().collect()
 }
 
-fn exists(machine: &Machine, node: NodeId) -> Result<(), UsageError<'_>> {
+fn exists(machine: &'static Machine, node: NodeId) -> Result<(), UsageError> {
     let last = machine.topology.max_node();
     if node > last {
         return Err(UsageError::NodeTooLarge { node, last });
@@ -121,7 +117,7 @@ fn exists(machine: &Machine, node: NodeId) -> Result<(), UsageError<'_>> {
     }
 }
 
-fn can_run(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
+fn can_run(machine: &'static Machine, node: NodeId) -> Result<(), PlacementError> {
     match machine.topology.node(node) {
         Some(found) if found.cpus.is_empty() => Err(PlacementError::NodeWithoutCpus { node }),
         Some(found) if machine.cpus_of(found).is_empty() => {
@@ -136,12 +132,12 @@ fn can_run(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
 /// # Errors
 ///
 /// [`UsageError`] or [`PlacementError`].
-pub fn check_memory(machine: &Machine, node: NodeId) -> Result<(), Failure<'_>> {
+pub fn check_memory(machine: &'static Machine, node: NodeId) -> Result<(), Failure> {
     exists(machine, node)?;
     Ok(has_memory(machine, node)?)
 }
 
-fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>> {
+fn has_memory(machine: &'static Machine, node: NodeId) -> Result<(), PlacementError> {
     match machine.topology.node(node) {
         Some(found) if !found.has_memory => Err(PlacementError::NodeWithoutMemory { node }),
         Some(_) if !machine.memory_nodes.contains(node.0) => {
@@ -152,7 +148,7 @@ fn has_memory(machine: &Machine, node: NodeId) -> Result<(), PlacementError<'_>>
 }
 
 /// Returns the node of a CPU that the user gave by number.
-pub fn cpu_node(machine: &Machine, cpu: CpuId) -> Result<NodeId, Failure<'_>> {
+pub fn cpu_node(machine: &'static Machine, cpu: CpuId) -> Result<NodeId, Failure> {
     let online = &machine.topology.online_cpus;
     match machine.topology.node_of_cpu(cpu) {
         _ if !online.contains(cpu.0) => Err(match machine.topology.present_cpus.contains(cpu.0) {

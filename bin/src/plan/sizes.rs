@@ -23,10 +23,10 @@ use latency_engine::warning::{Clipped, Warning};
 /// [`PlacementError::NotEnoughMemory`] if the node lacks the memory that the user requested, or even two pages, and
 /// [`PlacementError::NotEnoughInGroup`].
 pub fn working_set(
-    planning: &mut Planning<'_, '_>,
+    planning: &mut Planning<'_>,
     target: NodeId,
     targets: usize,
-) -> Result<Bytes, PlacementError<'static>> {
+) -> Result<Bytes, PlacementError> {
     let Planning { options, machine, .. } = *planning;
     let cache = machine.largest_cache();
     let size = match options.size {
@@ -63,7 +63,7 @@ pub fn default_size(machine: &Machine) -> Bytes {
 }
 
 /// Returns the point of the search before the run: the largest, if the program chooses its size.
-pub fn looked_at(options: &Options<'_>, machine: &Machine, points: &[Point]) -> Option<Point> {
+pub fn looked_at(options: &Options, machine: &Machine, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
     let is_walked = |point: &&Point| chosen && !point.walk.is_of_cores();
     let largest = points.iter().filter(is_walked).max_by_key(|point| point.size)?;
@@ -79,11 +79,11 @@ pub fn looked_at(options: &Options<'_>, machine: &Machine, points: &[Point]) -> 
 ///
 /// The errors of [`Supply::check`].
 pub fn check(
-    options: &Options<'_>,
+    options: &Options,
     machine: &Machine,
     target: NodeId,
     size: Bytes,
-) -> Result<(), PlacementError<'static>> {
+) -> Result<(), PlacementError> {
     // Pages of a pool are not part of free memory.
     let pool = match super::pages(options, machine).source() {
         PageSource::Pool => return Ok(()),
@@ -99,11 +99,11 @@ pub fn check(
 /// Returns `wanted`, limited to half of the available memory of `target`, one of `targets` nodes; warns if that is
 /// less.
 pub fn within_half(
-    planning: &mut Planning<'_, '_>,
+    planning: &mut Planning<'_>,
     target: NodeId,
     targets: usize,
     wanted: Bytes,
-) -> Result<Bytes, PlacementError<'static>> {
+) -> Result<Bytes, PlacementError> {
     let machine = planning.machine;
     let Some(supply) = machine.supply(target) else { return Ok(wanted) };
     let half = machine.half_of(&supply, targets);
@@ -131,7 +131,7 @@ pub fn within_half(
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`], [`Scope::pair`] and [`super::working_set`].
-pub fn base_point<'a>(planning: &mut Planning<'_, 'a>) -> Result<Point, Failure<'a>> {
+pub fn base_point(planning: &mut Planning<'_>) -> Result<Point, Failure> {
     let scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     let (initiator, target) = scope.pair(options, machine)?;

@@ -21,7 +21,7 @@ const POINT_S: f64 = 0.5;
 const SHARE: f64 = 0.7;
 
 /// Returns the kinds of traffic of a view: those that the user gave, or the view's own.
-fn asked_kinds(options: &Options<'_>, machine: &Machine) -> Kinds {
+fn asked_kinds(options: &Options, machine: &Machine) -> Kinds {
     const ALL: &[&str] = &["read", "3:1", "2:1", "1:1", "nt-write", "copy-nt", "random", "write", "copy"];
     kinds(options, machine, if options.view == View::Mix { ALL } else { &["read"] })
 }
@@ -32,7 +32,7 @@ fn asked_kinds(options: &Options<'_>, machine: &Machine) -> Kinds {
 /// # Errors
 ///
 /// The errors of [`Scope::resolve`], [`check_kinds`], [`generators::check_cpus`] and [`generators::footprint`].
-pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+pub fn bandwidth(planning: &mut Planning<'_>) -> PlannedPoints {
     let mut scope = Scope::resolve(planning)?;
     let Planning { options, machine, .. } = *planning;
     check_kinds(options, machine)?;
@@ -111,7 +111,7 @@ pub fn bandwidth<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
 /// # Errors
 ///
 /// The errors of [`Scope::pair`], [`curve::ends`], [`curve::sizes`] and [`generators::footprint_in_memory`].
-fn by_size<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> PlannedPoints<'a> {
+fn by_size(planning: &mut Planning<'_>, scope: &Scope) -> PlannedPoints {
     let Planning { options, machine, .. } = *planning;
     let (from, to) = scope.pair(options, machine)?;
     let pair = PairPlan { from, to, targets: 1, line: machine.line, brief: false };
@@ -151,7 +151,7 @@ fn by_size<'a>(planning: &mut Planning<'_, 'a>, scope: &Scope) -> PlannedPoints<
 }
 
 /// Returns the kinds of traffic that the user gave, or those of `usual` whose counts are exact on this machine.
-pub fn kinds(options: &Options<'_>, machine: &Machine, usual: &'static [&'static str]) -> Kinds {
+pub fn kinds(options: &Options, machine: &Machine, usual: &'static [&'static str]) -> Kinds {
     options.traffic.unwrap_or_else(|| {
         let line = machine.line;
         let named = KINDS.iter().enumerate().filter(|(_, kind)| kind.pattern() != Pattern::Permuted);
@@ -165,7 +165,7 @@ pub fn kinds(options: &Options<'_>, machine: &Machine, usual: &'static [&'static
 /// # Errors
 ///
 /// [`UsageError::PartOfLine`].
-pub fn check_kinds(options: &Options<'_>, machine: &Machine) -> Result<(), UsageError<'static>> {
+pub fn check_kinds(options: &Options, machine: &Machine) -> Result<(), UsageError> {
     let line = machine.line;
     let inexact = |kind: &&Kind| !kind.is_exact_with(line);
     match options.traffic.and_then(|kinds| kinds.iter().find(inexact)) {
@@ -187,11 +187,7 @@ struct PairPlan {
 
 impl PairPlan {
     /// Adds the points of the cores of a node together.
-    fn points<'a>(
-        &self,
-        planning: &mut Planning<'_, 'a>,
-        points: &mut Vec<Point>,
-    ) -> Result<(), Failure<'a>> {
+    fn points(&self, planning: &mut Planning<'_>, points: &mut Vec<Point>) -> Result<(), Failure> {
         let Planning { options, machine, .. } = *planning;
         let PairPlan { from, to, targets, brief, .. } = *self;
         let Some(cpu) = generators::first(options, machine, from) else { return Ok(()) };
@@ -215,7 +211,7 @@ impl PairPlan {
     }
 
     /// Returns the maximum number of generators, and warns if there are few. A CPU that the user gave is the first.
-    fn most(&self, planning: &mut Planning<'_, '_>, like: &Point) -> u32 {
+    fn most(&self, planning: &mut Planning<'_>, like: &Point) -> u32 {
         let Planning { options, machine, .. } = *planning;
         let others = generators::others(options, machine, like, &self.traffic(&KINDS[0], 1));
         let most = others.len() as u32 + 1;
@@ -224,13 +220,13 @@ impl PairPlan {
     }
 
     /// Adds the points of each subject, given the first CPUs of all.
-    fn of_each<'a>(
+    fn of_each(
         &self,
-        planning: &mut Planning<'_, 'a>,
+        planning: &mut Planning<'_>,
         firsts: &CpuSet,
         subject: fn(CpuId) -> TrafficSubject,
         points: &mut Vec<Point>,
-    ) -> Result<(), Failure<'a>> {
+    ) -> Result<(), Failure> {
         let Planning { options, machine, .. } = *planning;
         for kind in asked_kinds(options, machine).iter() {
             for cpu in firsts.iter().map(CpuId) {
@@ -245,10 +241,10 @@ impl PairPlan {
 
     fn point(
         &self,
-        planning: &mut Planning<'_, '_>,
+        planning: &mut Planning<'_>,
         like: &Point,
         mut traffic: Traffic,
-    ) -> Result<Point, PlacementError<'static>> {
+    ) -> Result<Point, PlacementError> {
         let Planning { options, machine, .. } = *planning;
         let cpus = generators::measured_of(options, machine, &traffic);
         let footprint = generators::footprint(planning, &cpus, (self.to, self.targets), traffic.generators)?;

@@ -48,11 +48,11 @@ type TakeText<'t> = &'t mut dyn FnMut(&[u8]) -> Result<(), Problem>;
 /// # Errors
 ///
 /// The errors of [`unreadable`], and the error of mapping the buffers.
-pub fn each<'a>(
-    path: &'a [u8],
+pub fn each(
+    path: &'static [u8],
     take: TakeText<'_>,
     refused: &mut dyn FnMut(Problem),
-) -> Result<(), Failure<'a>> {
+) -> Result<(), Failure> {
     // Pages of the buffer that are not written need no memory.
     let mut buffer = Table::<u8>::zeroed(LARGEST_FILE.0 as usize)?;
     let mut joined = Joined::default();
@@ -93,7 +93,7 @@ pub fn each<'a>(
 
 /// Returns the error of a file that cannot be read: [`SavedError::TooLarge`] if no result is in a part of the largest size,
 /// [`SavedError::Unreadable`] otherwise.
-pub fn unreadable(path: &[u8], errno: Errno) -> SavedError<'_> {
+pub fn unreadable(path: &'static [u8], errno: Errno) -> SavedError {
     let path = Escaped(path);
     match errno {
         Errno::EFBIG => SavedError::TooLarge { path, limit: LARGEST_FILE },

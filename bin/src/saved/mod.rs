@@ -56,7 +56,7 @@ impl Saved {
     /// # Errors
     ///
     /// [`SavedError::Unreadable`], [`SavedError::TooLarge`], [`SavedError::Malformed`] and [`SavedError::NoUnit`].
-    pub fn load(path: &[u8], unit: Option<Bytes>) -> Result<Saved, Failure<'_>> {
+    pub fn load(path: &'static [u8], unit: Option<Bytes>) -> Result<Saved, Failure> {
         let contents = contents(path)?;
         let draft = Saved::parse(&contents, unit).map_err(|problem| malformed(path, problem))?;
         let found = Some(draft).filter(Draft::has_unit).map(Draft::finish);
@@ -69,7 +69,7 @@ impl Saved {
     /// # Errors
     ///
     /// The errors of [`load`](Self::load).
-    pub fn read_each<'a>(path: &'a [u8], contents: &[u8], in_brief: bool) -> Result<Vec<Saved>, Failure<'a>> {
+    pub fn read_each(path: &'static [u8], contents: &[u8], in_brief: bool) -> Result<Vec<Saved>, Failure> {
         let (mut all, mut has_unit) = (Vec::new(), true);
         let mut take = |text: &[u8]| {
             let mut draft = Draft { in_brief, ..Draft::default() };
@@ -157,7 +157,7 @@ pub fn loaded(path: &[u8]) -> Result<Table<u8>, Errno> {
 /// # Errors
 ///
 /// [`SavedError::Unreadable`] and [`SavedError::TooLarge`].
-pub fn contents(path: &[u8]) -> Result<Table<u8>, Failure<'_>> {
+pub fn contents(path: &'static [u8]) -> Result<Table<u8>, Failure> {
     loaded(path).map_err(|errno| documents::unreadable(path, errno).into())
 }
 
@@ -180,7 +180,7 @@ fn understood<'t>(
     }
 }
 
-fn malformed(path: &[u8], problem: Problem) -> Failure<'_> {
+fn malformed(path: &'static [u8], problem: Problem) -> Failure {
     SavedError::Malformed { path: Escaped(path), problem }.into()
 }
 

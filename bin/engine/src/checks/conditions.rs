@@ -73,7 +73,7 @@ impl Watch {
     }
 
     /// Reads the conditions again and warns about those that lower the trust in the result.
-    pub fn end(self, session: &mut Session<'_, '_>) -> Option<Conditions> {
+    pub fn end(self, session: &mut Session<'_>) -> Option<Conditions> {
         self.times.first_stays();
         let found = self.found(&SystemFiles, &session.noted, &session.timer)?;
         warn(session.warnings, session.machine, &found, self.least);

@@ -20,13 +20,13 @@ const LIMIT_NS: f64 = 2e9;
 const EMULATED_LIMIT_NS: f64 = 90e9;
 
 /// Memory for the chains of a search, one after another; it is placed again for a larger one.
-struct SearchPlace<'a> {
-    machine: &'a Machine,
+struct SearchPlace {
+    machine: &'static Machine,
     watch: Stopwatch,
     placement: Option<(Bytes, Placement)>,
 }
 
-impl Place for SearchPlace<'_> {
+impl Place for SearchPlace {
     fn with_chain(&mut self, _: usize, point: &Point, _: u64, walker: &mut Walker<'_>) -> Attempt {
         if self.placement.as_ref().is_none_or(|(size, _)| *size < point.size) {
             // The old and the new memory together may not fit.
@@ -46,12 +46,12 @@ impl Place for SearchPlace<'_> {
 /// # Errors
 ///
 /// The errors of the clock. The caller detects an interrupt itself.
-pub fn find<'a>(
-    session: &mut Session<'a, '_>,
+pub fn find(
+    session: &mut Session<'_>,
     like: Option<(Point, f64)>,
     points: &[Point],
     seeks_cache: bool,
-) -> Attempt<Option<&'a Machine>> {
+) -> Attempt<Option<&'static Machine>> {
     let machine = session.machine;
     let Some((like, limit_ns)) = like else { return Ok(None) };
     session.progress.say(format_args!("sizing the working set"));

@@ -40,7 +40,7 @@ const BOUNDS: (f64, f64) = (0.3, 0.7);
 /// # Errors
 ///
 /// The errors of a walk.
-pub fn ask(session: &Session<'_, '_>, like: &Point, placement: &mut Placement) -> Attempt<Option<bool>> {
+pub fn ask(session: &Session<'_>, like: &Point, placement: &mut Placement) -> Attempt<Option<bool>> {
     let (lines, Witness { target, pages, .. }) = placement.split();
     let machine = session.machine;
     if pages.are_base() || machine.processor.platform == Platform::Emulated {

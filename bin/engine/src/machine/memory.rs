@@ -43,7 +43,7 @@ impl Supply {
     /// # Errors
     ///
     /// [`PlacementError::NotEnoughMemory`], or the corresponding error of the control group.
-    pub fn check(&self, node: NodeId, wanted: Bytes) -> Result<(), PlacementError<'static>> {
+    pub fn check(&self, node: NodeId, wanted: Bytes) -> Result<(), PlacementError> {
         let exceeds = |bytes: Bytes| wanted.0 > bytes.0 / 10 * 9;
         if exceeds(self.on_node()) {
             let Supply { free, reclaimable, .. } = *self;
@@ -167,7 +167,7 @@ impl Machine {
     /// # Errors
     ///
     /// [`PlacementError::NoSuchPages`].
-    pub fn check_pages(&self, pages: Pages) -> Result<(), PlacementError<'static>> {
+    pub fn check_pages(&self, pages: Pages) -> Result<(), PlacementError> {
         let pools = self.topology.pools();
         let known = match self.topology.source {
             Source::Sysfs if pools != PageSizes::NONE => pools,

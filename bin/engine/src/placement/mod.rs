@@ -241,7 +241,7 @@ impl Witness {
     }
 
     /// Checks that the kernel mapped pages of the size requested, if it reports that: `all` of them, or at least half.
-    fn check_pages(&self, all: bool) -> Result<(), PlacementError<'static>> {
+    fn check_pages(&self, all: bool) -> Result<(), PlacementError> {
         let Witness { pages, mapped, before, .. } = *self;
         let asked = self.unit();
         if let Some(found) = before.kernel_page.filter(|page| *page != asked) {
@@ -258,7 +258,7 @@ impl Witness {
 
     /// Checks that all pages are on the target; without evidence, the check passes only if the kernel has no other node.
     /// Nodes that it does not describe may exist.
-    fn check_node(&self, machine: &Machine) -> Result<(), PlacementError<'static>> {
+    fn check_node(&self, machine: &Machine) -> Result<(), PlacementError> {
         let Witness { target: node, mapped, before, .. } = *self;
         if before.proves(node, mapped) {
             return Ok(());
@@ -292,12 +292,7 @@ fn failed(call: &'static str, errno: Errno, node: NodeId, pages: Pages) -> Measu
 }
 
 /// Checks that the node has the pages; the kernel answers a lack of them with a signal.
-fn enough(
-    machine: &Machine,
-    target: NodeId,
-    size: Bytes,
-    pages: Pages,
-) -> Result<(), PlacementError<'static>> {
+fn enough(machine: &Machine, target: NodeId, size: Bytes, pages: Pages) -> Result<(), PlacementError> {
     let Some(node) = machine.topology.node(target) else { return Ok(()) };
     if let Some(page) = pages.pool() {
         let wanted = size.0.div_ceil(page.bytes().0);
@@ -319,7 +314,7 @@ fn enough(
 }
 
 /// Moves to a CPU of the node if policies are forbidden, so that pages are taken from that node at the first touch.
-fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError<'static>> {
+fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError> {
     if !machine.has_numa {
         return Ok(Means::NoNuma);
     }
@@ -337,7 +332,7 @@ fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means,
 /// # Errors
 ///
 /// The errors of [`pin`], and [`PlacementError::CpuOnOtherNode`].
-pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), PlacementError<'static>> {
+pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), PlacementError> {
     let mut last = None;
     for point in points.iter_mut() {
         let cpu = point.cpu;
@@ -356,7 +351,7 @@ pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), Plac
 /// # Errors
 ///
 /// [`PlacementError::CpuOnOtherNode`] if they contradict each other.
-pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<NodeId, PlacementError<'static>> {
+pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<NodeId, PlacementError> {
     let (cpu, node) = (point.cpu, point.initiator);
     // Every simulated node (numa=fake) has every CPU.
     let is_there = topology.node(found).is_some_and(|node| node.cpus.contains(cpu.0));
@@ -372,7 +367,7 @@ pub fn node_of(topology: &Topology, point: &Point, found: NodeId) -> Result<Node
 /// # Errors
 ///
 /// [`PlacementError::CpuTaken`], [`PlacementError::CallFailed`] and [`PlacementError::WrongCpu`].
-pub fn pin(cpu: CpuId) -> Result<NodeId, PlacementError<'static>> {
+pub fn pin(cpu: CpuId) -> Result<NodeId, PlacementError> {
     /// Maximum tries: another process that moves the thread at the same moment does so once.
     const TRIES: u32 = 8;
     let failed = |call| move |errno| PlacementError::CallFailed { call, errno, node: None };

@@ -69,16 +69,16 @@ pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
 #[derive(Clone, Copy)]
 pub struct Missing {
     /// The regions.
-    pub list: [Option<(PlannedRegion, PlacementError<'static>)>; MOST],
+    pub list: [Option<(PlannedRegion, PlacementError)>; MOST],
     /// The regions that a point needs.
     pub needs: RegionsOf,
     /// The rule for sharing memory between regions.
     pub memory: Memory,
 }
 
-impl<'a> Missing {
+impl Missing {
     /// Returns the reason if the memory of a point could not be placed.
-    pub fn of(&self, point: &Point) -> Option<PlacementError<'a>> {
+    pub fn of(&self, point: &Point) -> Option<PlacementError> {
         let needed = (self.needs)(point);
         let is_needed = |region: &PlannedRegion| {
             needed.iter().flatten().any(|needed| region.is_one_with(needed, self.memory))

@@ -44,7 +44,7 @@ messages! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub enum Exclusion {
         /// The memory could not be obtained, or its required placement could not be proven.
-        Placement(error: PlacementError<'static>) => "{error}";
+        Placement(error: PlacementError) => "{error}";
         /// An interrupt ended the run before the point was measured.
         Interrupted => "interrupted";
         /// Other programs or a quota left the generators no CPU time, so that the load was absent; a warning has the cause.

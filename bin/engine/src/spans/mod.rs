@@ -75,8 +75,8 @@ impl SpanTimes {
 /// # Errors
 ///
 /// The errors of the stopwatch, and those of a table.
-pub fn walk_spans<'a>(
-    session: &mut Session<'a, '_>,
+pub fn walk_spans(
+    session: &mut Session<'_>,
     findings: &mut Findings,
     budget: &Budget,
     kinds: [Option<Pages>; KINDS],

@@ -9,3 +9,8 @@ pub mod outcome;
 pub mod plain;
 pub mod simulated;
 pub mod words;
+
+/// Returns a copy that is never freed: the program's arguments and its machine live as long as the process.
+pub fn leaked<T: Clone>(values: &[T]) -> &'static [T] {
+    alloc::boxed::Box::leak(values.into())
+}

@@ -66,11 +66,7 @@ const NAMED: usize = 4;
 /// # Errors
 ///
 /// The errors of `Saved::load`, and a result without any requested value.
-pub fn load<'a>(
-    paths: &[&'a [u8]],
-    options: &'a Options<'a>,
-    all: &mut Vec<Saved>,
-) -> Result<usize, Failure<'a>> {
+pub fn load(paths: &[&'static [u8]], options: &Options, all: &mut Vec<Saved>) -> Result<usize, Failure> {
     let mut without = 0;
     for path in paths {
         let mut saved = Saved::load(path, options.unit)?;
@@ -84,7 +80,7 @@ pub fn load<'a>(
 
 /// Replaces each latency of the whole run with the steady latency, and leaves out the points
 /// without one. Returns the number of points that were left out.
-fn undisturbed(saved: &mut Saved) -> Result<usize, Failure<'static>> {
+fn undisturbed(saved: &mut Saved) -> Result<usize, Failure> {
     let all = saved.rows.len();
     saved.rows = replaced(saved.rows, &mut |row| row.replace(row.undisturbed()));
     if saved.rows.is_empty() {
@@ -129,7 +125,7 @@ fn without_translation(all: &mut [Saved], join: ColumnSet, wanted: bool) -> bool
     is_replaced
 }
 
-fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+fn run(options: &Options) -> Result<CommandResult, Failure> {
     let (ours, theirs) = options.sides();
     let mut all = Vec::new();
     let without = [load(ours, options, &mut all)?, load(theirs, options, &mut all)?];

@@ -42,7 +42,7 @@ pub struct ComparisonView<'v> {
     /// The median of the ratios B/A.
     pub median: f64,
     /// The options.
-    pub options: &'v Options<'v>,
+    pub options: &'v Options,
     /// Number of points of each side that are left out because they lack the requested value.
     pub without: [usize; 2],
     /// True if memory without address translation is compared.

@@ -53,7 +53,7 @@ pub const EXPECT: Command = Command {
 };
 
 /// Returns the result of a file. Tables have the name of the host among their conditions.
-fn result<'f>(File { saved, .. }: &'f File<'_>) -> ResultRows<'f> {
+fn result<'f>(File { saved, .. }: &'f File) -> ResultRows<'f> {
     ResultRows {
         experiment: saved.experiment.as_str(),
         host: saved.named_host().unwrap_or_default(),
@@ -63,7 +63,7 @@ fn result<'f>(File { saved, .. }: &'f File<'_>) -> ResultRows<'f> {
 }
 
 /// Reads the results of a file, and presents the answer.
-fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+fn run(options: &Options) -> Result<CommandResult, Failure> {
     Ok(answer(options, &read(options.operands(), false)?)?.into())
 }
 
@@ -72,7 +72,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
 /// # Errors
 ///
 /// The reason why they do not answer.
-pub fn answer<'a>(options: &Options<'a>, files: &[File<'a>]) -> Result<Shown, Failure<'a>> {
+pub fn answer(options: &Options, files: &[File]) -> Result<Shown, Failure> {
     let tlb = |index: usize, like: &Row| {
         files.get(index).map_or([None; 2], |file| tlb::of_row(&file.saved.tlb, like))
     };
@@ -103,8 +103,8 @@ fields! {
 /// Writes the answer, its terms, and the conditions of its curve, which is from a file.
 fn present(
     document: &mut Shown,
-    files: &[File<'_>],
-    (from, file): (&'static str, &File<'_>),
+    files: &[File],
+    (from, file): (&'static str, &File),
     found: &Expectation<'_>,
 ) {
     let saved = &file.saved;
@@ -126,7 +126,7 @@ fn present(
             "alike_curves": found.alike => "Number of saved curves that are alike in host, start, nodes and pages, and whose values agree; the first of them answers.";
         }
     });
-    let is_source = |(index, _): &(usize, &File<'_>)| found.sources.contains(index);
+    let is_source = |(index, _): &(usize, &File)| found.sources.contains(index);
     let sources = || files.iter().enumerate().filter(is_source).map(|(_, file)| file);
     let level = saved::worst(sources().map(|file| file.saved.origin.trust.level()));
     let reasons = vector(sources().flat_map(reasons));
@@ -186,7 +186,7 @@ fn present(
 }
 
 /// Returns the reasons of a result for its trust, each with its experiment.
-fn reasons<'f>(file: &'f File<'_>) -> impl Iterator<Item = (&'f str, &'f str)> {
+fn reasons(file: &File) -> impl Iterator<Item = (&str, &str)> {
     let trust = &file.saved.origin.trust;
     let unstated = trust.level().is_empty().then_some("not-stated");
     trust.evidence().chain(unstated).map(|code| (code, file.experiment()))

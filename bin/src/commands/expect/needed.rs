@@ -21,7 +21,7 @@ const SPAN: u64 = 64;
 const LEAST: u64 = 1 << 10;
 
 /// Returns the command lines of the runs that a question needs on a machine.
-pub fn runs(options: &Options<'_>, machine: &Machine) -> Vec<Arguments> {
+pub fn runs(options: &Options, machine: &Machine) -> Vec<Arguments> {
     let mut curve = String::from("curve\0--points-per-octave=3\0--budget=20\0");
     let (mut size, mut pages) = (String::new(), String::new());
     if let Some(asked) = options.size {
@@ -53,7 +53,7 @@ pub fn runs(options: &Options<'_>, machine: &Machine) -> Vec<Arguments> {
 /// # Errors
 ///
 /// None: this program reads what it writes.
-pub fn keep(files: &mut Vec<File<'static>>, line: Arguments, document: &str) -> Result<(), Failure<'static>> {
+pub fn keep(files: &mut Vec<File>, line: Arguments, document: &str) -> Result<(), Failure> {
     let mut name = String::from("latency-bench");
     for word in line {
         // Texts take everything.

@@ -25,7 +25,7 @@ impl Expected {
     /// # Errors
     ///
     /// A file of names that cannot be read or has none.
-    pub fn find<'a>(runs: &mut Runs<'a>, first: usize) -> Result<Expected, Failure<'a>> {
+    pub fn find<'a>(runs: &mut Runs<'a>, first: usize) -> Result<Expected, Failure> {
         let mut found = Expected::default();
         let given = runs.options.expected;
         let number = given.and_then(|given| core::str::from_utf8(given).ok()?.parse().ok());
@@ -42,7 +42,7 @@ impl Expected {
     }
 
     /// Reads the names in a file, one a line.
-    fn read<'a>(&mut self, given: &'a [u8], runs: &mut Runs<'_>, first: usize) -> Result<(), Failure<'a>> {
+    fn read(&mut self, given: &'static [u8], runs: &mut Runs<'_>, first: usize) -> Result<(), Failure> {
         let path = Escaped(given);
         let contents = saved::loaded(given).map_err(|errno| SavedError::NamesUnreadable { path, errno })?;
         let text =

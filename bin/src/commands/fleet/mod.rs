@@ -71,7 +71,7 @@ pub const FLEET: Command = Command {
 /// Default threshold of the excess over the usual value: memory modules of one type differ by some percent.
 const THRESHOLD: f64 = 0.1;
 
-fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+fn run(options: &Options) -> Result<CommandResult, Failure> {
     let threshold = if options.given.contains(FlagId::Threshold) { options.threshold } else { THRESHOLD };
     let mut runs = Runs::new(options);
     let mut baseline = Vec::new();
@@ -116,7 +116,7 @@ fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
 }
 
 /// Returns the failure that the findings mean, if they mean one.
-fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure<'a>> {
+fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure> {
     let FleetView { options, found, settled, threshold, .. } = *view;
     let missing = view.expected.missing;
     let slowed = settled.slower.len();

@@ -24,9 +24,9 @@ use latency_report::tree::{JsonTree, JsonValue};
 
 /// An input line that is not a valid document.
 #[derive(Clone, Copy, Debug)]
-pub struct Refused<'a> {
+pub struct Refused {
     /// The file of the line.
-    pub path: &'a [u8],
+    pub path: &'static [u8],
     /// The line number, and the defect.
     pub problem: Problem,
 }
@@ -47,7 +47,7 @@ pub struct Runs<'a> {
     /// Every boot of every host.
     pub boots: Boots,
     /// The first lines that are not valid documents, in the order of the input.
-    pub refused: Vec<Refused<'a>>,
+    pub refused: Vec<Refused>,
     /// The number of all of them.
     pub skipped: usize,
     /// The different conditions of values, with the version of the schema of their documents.
@@ -55,7 +55,7 @@ pub struct Runs<'a> {
     /// The key and the conditions of each kind of values.
     kinds: Numbered<[Name; 2]>,
     /// The options: the kind of value that is judged, and whether unreliable results are judged as well.
-    pub options: &'a Options<'a>,
+    pub options: &'a Options,
     /// The runs of values.
     pub runs: Vec<ValueRun>,
     /// For each key of a random load, that of memory without address translation, and the reverse.
@@ -64,7 +64,7 @@ pub struct Runs<'a> {
 
 impl<'a> Runs<'a> {
     /// Returns an empty collection.
-    pub fn new(options: &'a Options<'a>) -> Runs<'a> {
+    pub fn new(options: &'a Options) -> Runs<'a> {
         let mut names = Names::default();
         names.number("");
         Runs {
@@ -90,7 +90,7 @@ impl<'a> Runs<'a> {
     /// # Errors
     ///
     /// A file that cannot be read. Defective lines are only [listed](Self::refused).
-    pub fn read(&mut self, path: &'a [u8], values: &mut Vec<StoredValue>) -> Result<(), Failure<'a>> {
+    pub fn read(&mut self, path: &'static [u8], values: &mut Vec<StoredValue>) -> Result<(), Failure> {
         let (mut refused, mut skipped) = (core::mem::take(&mut self.refused), 0);
         let mut take = |text: &[u8]| {
             let number = self.given;

@@ -33,7 +33,7 @@ const ROWS: usize = 40;
 /// The data that `fleet` shows about many hosts.
 pub struct FleetView<'v, 'a> {
     /// The options.
-    pub options: &'v Options<'a>,
+    pub options: &'v Options,
     /// The results that were read.
     pub runs: &'v Runs<'a>,
     /// The findings.

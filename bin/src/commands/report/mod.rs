@@ -121,9 +121,9 @@ const VISITS: f64 = 0.6;
 /// None: the command lines of the table are valid.
 pub fn asked(
     index: usize,
-    whole: &Options<'static>,
+    whole: &Options,
     share_ns: f64,
-) -> Result<(&'static Options<'static>, Arguments, f64), Failure<'static>> {
+) -> Result<(&'static Options, Arguments, f64), Failure> {
     let section = &SECTIONS[index.min(COUNT - 1)];
     let mut line = String::new();
     // Texts take everything.
@@ -137,7 +137,7 @@ pub fn asked(
 }
 
 /// Writes the command line of a section, with the options of the report that the section has.
-fn typed(line: &mut String, section: &Section, whole: &Options<'_>) -> fmt::Result {
+fn typed(line: &mut String, section: &Section, whole: &Options) -> fmt::Result {
     let descriptor = &section.experiment.descriptor;
     // A NUL ends each word.
     write!(line, "{}\0", descriptor.name)?;
@@ -189,7 +189,7 @@ impl Needs {
     /// # Errors
     ///
     /// The errors of [`asked`].
-    pub fn of(whole: &Options<'static>, machine: &'static Machine) -> Result<Needs, Failure<'static>> {
+    pub fn of(whole: &Options, machine: &'static Machine) -> Result<Needs, Failure> {
         let mut needs = Needs([0.0; COUNT]);
         for (index, (slot, section)) in needs.0.iter_mut().zip(&SECTIONS).enumerate() {
             let (asked, ..) = asked(index, whole, budget_ns(whole) / COUNT as f64)?;
@@ -222,9 +222,9 @@ impl Needs {
 }
 
 /// Returns the duration of all sections together, in nanoseconds.
-pub fn budget_ns(options: &Options<'_>) -> f64 {
+pub fn budget_ns(options: &Options) -> f64 {
     if options.given.contains(FlagId::Budget) { options.budget.0.real() / 1e3 } else { BUDGET_NS }
 }
 
 /// The outcome of a section: its result, or the reason why it has none.
-pub type Came<'r, 'a> = Result<Report<'r, 'a>, &'r Failure<'a>>;
+pub type Came<'r> = Result<Report<'r>, &'r Failure>;

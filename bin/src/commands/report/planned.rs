@@ -25,7 +25,7 @@ pub struct Plans {
     /// The time that each section needs.
     pub needs: Needs,
     /// The plan of each section and its time, or the reason why it has none.
-    sections: Vec<Result<(Plan, Range), Failure<'static>>>,
+    sections: Vec<Result<(Plan, Range), Failure>>,
     /// The duration of all plans together.
     pub takes: Range,
 }
@@ -36,7 +36,7 @@ impl Plans {
     /// # Errors
     ///
     /// Requested nodes or CPUs that cannot measure; [`PlacementError::BudgetTooShort`].
-    pub fn make(options: &Options<'static>, machine: &'static Machine) -> Result<Plans, Failure<'static>> {
+    pub fn make(options: &Options, machine: &'static Machine) -> Result<Plans, Failure> {
         let needs = Needs::of(options, machine)?;
         let mut left_ns = budget_ns(options);
         if needs.share_ns(0, left_ns - END * budget_ns(options)) <= 0.0 {

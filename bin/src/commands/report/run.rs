@@ -27,9 +27,9 @@ const MOST_SHARES: f64 = 2.0;
 
 /// The result of a section, and the conditions of its run.
 struct Done {
-    options: &'static Options<'static>,
+    options: &'static Options,
     arguments: Arguments,
-    ran: ExperimentRun<'static>,
+    ran: ExperimentRun,
     warnings: Warnings,
     started: u64,
     seconds: f64,
@@ -38,7 +38,7 @@ struct Done {
 /// The outcomes of all sections.
 pub struct Sections {
     /// The outcome of each section that was begun.
-    came: Vec<Result<Done, Failure<'static>>>,
+    came: Vec<Result<Done, Failure>>,
     /// True if an interrupt came before the end.
     pub interrupted: bool,
 }
@@ -53,12 +53,12 @@ impl Sections {
     ///
     /// An invalid command line. A section that cannot measure is kept with its reason.
     pub fn run(
-        options: &Options<'static>,
+        options: &Options,
         mut machine: &'static Machine,
         needs: &Needs,
         progress: &mut Progress,
         now: Now<'_>,
-    ) -> Result<Sections, Failure<'static>> {
+    ) -> Result<Sections, Failure> {
         let mut sections = Sections { came: Vec::new(), interrupted: false };
         let (_, first_ns) = now();
         for (index, section) in SECTIONS.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Sections {
     }
 
     /// Returns the outcome of a section.
-    pub fn came(&self, index: usize) -> Option<Came<'_, 'static>> {
+    pub fn came(&self, index: usize) -> Option<Came<'_>> {
         let done = match self.came.get(index)? {
             Ok(done) => done,
             Err(failure) => return Some(Err(failure)),
@@ -140,7 +140,7 @@ impl Sections {
     /// # Errors
     ///
     /// This failure.
-    pub fn verdict(&self, strict: bool) -> Result<(), Failure<'static>> {
+    pub fn verdict(&self, strict: bool) -> Result<(), Failure> {
         if self.interrupted {
             return Err(Failure::Partial);
         }

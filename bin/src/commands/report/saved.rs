@@ -38,9 +38,9 @@ const FEW_POINTS: usize = 64;
 
 /// A file that was read.
 #[derive(Clone, Copy)]
-pub struct File<'f> {
+pub struct File {
     /// Its path.
-    pub path: &'f [u8],
+    pub path: &'static [u8],
     /// Its contents.
     pub saved: Saved,
     /// The smallest value, the median and the largest value.
@@ -48,7 +48,7 @@ pub struct File<'f> {
 }
 
 /// Reads the named files, and presents their contents.
-pub fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a>> {
+pub fn run(options: &Options) -> Result<CommandResult, Failure> {
     let files = read(options.operands(), true)?;
     let cause = likely(options);
     let shown = Shown::of(|document| {
@@ -59,7 +59,7 @@ pub fn run<'a>(options: &'a Options<'a>) -> Result<CommandResult<'a>, Failure<'a
 }
 
 /// Returns the likely cause of the difference between two files with a result each. A pipe cannot be read again.
-fn likely(options: &Options<'_>) -> Option<LikelyCause> {
+fn likely(options: &Options) -> Option<LikelyCause> {
     let paths = options.operands();
     if paths.len() != 2 || !paths.iter().all(|path| saved::is_repeatable(path)) {
         return None;
@@ -71,7 +71,7 @@ fn likely(options: &Options<'_>) -> Option<LikelyCause> {
 }
 
 /// Reads files. With `in_brief`, only the classes of pairs of CPUs are read.
-pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<Vec<File<'a>>, Failure<'a>> {
+pub fn read(paths: &[&'static [u8]], in_brief: bool) -> Result<Vec<File>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let contents = saved::contents(path)?;
@@ -81,12 +81,12 @@ pub fn read<'a>(paths: &[&'a [u8]], in_brief: bool) -> Result<Vec<File<'a>>, Fai
 }
 
 /// Reads the contents of a file.
-pub fn read_into<'a>(
-    files: &mut Vec<File<'a>>,
-    path: &'a [u8],
+pub fn read_into(
+    files: &mut Vec<File>,
+    path: &'static [u8],
     contents: &[u8],
     in_brief: bool,
-) -> Result<(), Failure<'a>> {
+) -> Result<(), Failure> {
     for saved in Saved::read_each(path, contents, in_brief)? {
         files.push(File { path, saved, values: spread(saved.rows) });
     }
@@ -104,7 +104,7 @@ fn spread(rows: &[Row]) -> [f64; 3] {
     [at(0), at(values.len() / 2), at(values.len().wrapping_sub(1))]
 }
 
-impl File<'_> {
+impl File {
     /// Returns its name, which cannot control a terminal.
     pub fn name(&self) -> Text<256> {
         saved::shown(self.path)
@@ -112,7 +112,7 @@ impl File<'_> {
 
     /// Shows the host and the CPU, or the name of the file without a host. The names of equal hosts are told apart by
     /// their files, and by their places in one file.
-    fn series<'f>(&'f self, files: &'f [File<'_>]) -> impl fmt::Display + use<'f> {
+    fn series<'f>(&'f self, files: &'f [File]) -> impl fmt::Display + use<'f> {
         fmt::from_fn(move |out| {
             let name = self.name();
             let host = self.saved.named_host();
@@ -138,7 +138,7 @@ impl File<'_> {
 
     /// Returns whether both files are of the same host. Results without a host name count as results of one host if
     /// they are in the same file.
-    fn is_of_host_of(&self, other: &File<'_>) -> bool {
+    fn is_of_host_of(&self, other: &File) -> bool {
         match (self.saved.named_host(), other.saved.named_host()) {
             (None, None) => self.path == other.path,
             (one, two) => one == two,
@@ -162,8 +162,8 @@ impl File<'_> {
     }
 }
 
-fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], likely: Option<&LikelyCause>) {
-    let is_first = |(index, file): &(usize, &File<'_>)| {
+fn present(document: &mut Shown, options: &Options, files: &[File], likely: Option<&LikelyCause>) {
+    let is_first = |(index, file): &(usize, &File)| {
         !files.get(..*index).unwrap_or_default().iter().any(|other| other.is_of_host_of(file))
     };
     let hosts = files.iter().enumerate().filter(is_first).count();
@@ -197,7 +197,7 @@ fn present(document: &mut Shown, options: &Options<'_>, files: &[File<'_>], like
 }
 
 /// Describes every point of the files as a row.
-pub fn rows(document: &mut Shown, files: &[File<'_>]) {
+pub fn rows(document: &mut Shown, files: &[File]) {
     document.part(Part::Records(&describe::ROWS), |document| {
         for file in files {
             columns::saved_rows(document, &file.saved, file.saved.rows);
@@ -215,7 +215,7 @@ pub fn worst<'l>(levels: impl Iterator<Item = &'l str>) -> &'static str {
 }
 
 /// Shows a table with a row for each file.
-fn side_by_side(document: &mut Shown, files: &[File<'_>]) {
+fn side_by_side(document: &mut Shown, files: &[File]) {
     document.tabulate("", Level::Quiet, 5, &|table| {
         table.texts(&["file", "host", "CPU", "experiment", "trust", "points", "min", "median", "max"]);
         for file in files {
@@ -232,12 +232,12 @@ fn side_by_side(document: &mut Shown, files: &[File<'_>]) {
 }
 
 /// Draws all curves in one chart.
-fn overlay(document: &mut Shown, files: &[File<'_>]) {
+fn overlay(document: &mut Shown, files: &[File]) {
     let curves = files.iter().filter(|file| matches!(file.saved.experiment.as_str(), "" | "curve"));
     pictures::overlay(document, curves.map(|file| (file.saved.rows, format!("{}", file.series(files)))));
 }
 
-fn chapter(document: &mut Shown, file: &File<'_>) {
+fn chapter(document: &mut Shown, file: &File) {
     let (name, rows) = (file.name(), file.saved.rows);
     heading(document, file);
     file.answer(document, "");
@@ -263,7 +263,7 @@ fn chapter(document: &mut Shown, file: &File<'_>) {
 }
 
 /// Begins the chapter of a file, which names its host: a file may have the results of several.
-pub fn heading(document: &mut Shown, file: &File<'_>) {
+pub fn heading(document: &mut Shown, file: &File) {
     let (name, host) = (file.name(), file.saved.named_host());
     let host = joined(", ", "", host.into_iter());
     let experiment = file.experiment();
@@ -271,7 +271,7 @@ pub fn heading(document: &mut Shown, file: &File<'_>) {
     document.sentence(Role::Page(PageRole::Title), format_args!("{}", file.experiment()));
 }
 
-impl File<'_> {
+impl File {
     /// States the number of its points and the range of their values, after a prefix.
     pub fn answer(&self, document: &mut Shown, prefix: &str) {
         let rows = self.saved.rows;
@@ -351,8 +351,8 @@ fn points(document: &mut Shown, rows: &[Row], level: Level) {
 }
 
 /// States how to get the page, if the output is text on a terminal and the user chose no format.
-pub fn how_to_get_the_page(document: &mut Shown, options: &Options<'_>) {
-    let is_text = |output: &Output<'_>| output.path.is_none() && output.format.purpose == Purpose::Terminal;
+pub fn how_to_get_the_page(document: &mut Shown, options: &Options) {
+    let is_text = |output: &Output| output.path.is_none() && output.format.purpose == Purpose::Terminal;
     let is_shown = options.outputs().iter().any(is_text) && !options.writes(Purpose::Page);
     if is_shown && !options.given.contains(FlagId::Format) {
         document
@@ -365,7 +365,7 @@ mod tests {
     use super::*;
     use std::string::{String, ToString};
 
-    fn file(path: &'static str, host: &str, cpu: &str) -> File<'static> {
+    fn file(path: &'static str, host: &str, cpu: &str) -> File {
         let mut saved = Saved::default();
         (saved.origin.name, saved.origin.cpu) =
             (Text::from_bytes(host.as_bytes()), Text::from_bytes(cpu.as_bytes()));
@@ -374,7 +374,7 @@ mod tests {
 
     #[test]
     fn chapters_of_one_file_name_their_hosts() {
-        let named = |file: &File<'_>| {
+        let named = |file: &File| {
             let shown = Shown::of(|document| heading(document, file));
             shown.sentences().map(|(_, words)| words.to_string()).next().unwrap()
         };

@@ -36,7 +36,7 @@ struct Simulated {
 /// forecast.
 fn simulated(name: &str, line: &'static str, memory_ns: f64) -> (Vec<Simulated>, Vec<&'static str>, f64) {
     let machine: &'static Machine = Box::leak(machine(name, None));
-    let whole: &'static Options<'static> = Box::leak(Box::new(options(line)));
+    let whole: &'static Options = Box::leak(Box::new(options(line)));
     let (needs, budget_ns) = (Needs::of(whole, machine).unwrap(), budget_ns(whole));
     let (mut spent_ns, mut found, mut late) = (0.0, Vec::new(), Vec::new());
     for (index, section) in SECTIONS.iter().enumerate() {

@@ -41,13 +41,13 @@ static CONCLUSIONS: [Field; SECTIONS.len()] = [
 ];
 
 /// The contents of a report.
-pub struct Whole<'r, 'a> {
+pub struct Whole<'r> {
     /// The options.
-    pub options: &'r Options<'a>,
+    pub options: &'r Options,
     /// The machine.
     pub machine: &'r Machine,
     /// Returns the outcome of each section that was begun, in the order of the sections.
-    pub came: &'r dyn Fn(usize) -> Option<Came<'r, 'a>>,
+    pub came: &'r dyn Fn(usize) -> Option<Came<'r>>,
     /// The arguments of the program, as they were typed.
     pub arguments: Arguments,
     /// True if the run was interrupted; then the report contains only the finished sections.
@@ -58,9 +58,9 @@ pub struct Whole<'r, 'a> {
     pub seconds: f64,
 }
 
-impl<'r, 'a> Whole<'r, 'a> {
+impl<'r, 'a> Whole<'r> {
     /// Returns the sections that have a result.
-    pub fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r, 'a>)> + Clone + '_ {
+    pub fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r>)> + Clone + '_ {
         let sections = SECTIONS.iter().enumerate();
         sections.filter_map(|(index, section)| Some((section, (self.came)(index)?.ok()?)))
     }
@@ -80,7 +80,7 @@ impl<'r, 'a> Whole<'r, 'a> {
 }
 
 /// Describes a report.
-pub fn present(document: &mut Shown, whole: &Whole<'_, '_>) {
+pub fn present(document: &mut Shown, whole: &Whole<'_>) {
     let warnings = whole.warnings();
     let found = WholeTrust::of(whole.measured().map(|(_, report)| report.warnings), &warnings);
     describe::tool(document, "report", describe::machine::cpu_model(whole.machine));
@@ -130,7 +130,7 @@ fn summary(document: &mut Shown, parts: &[Option<ReportParts>]) {
 }
 
 /// States the memory latency, local and remote.
-fn verdict(document: &mut Shown, whole: &Whole<'_, '_>) {
+fn verdict(document: &mut Shown, whole: &Whole<'_>) {
     let matrix = (whole.came)(0).and_then(Result::ok);
     let found = matrix.map(|report| conclude(report.outcomes, &report.machine.topology));
     let included = match found.as_ref().is_none_or(|found| found.of_memory) {
@@ -156,7 +156,7 @@ fn verdict(document: &mut Shown, whole: &Whole<'_, '_>) {
 
 /// Shows memory and translation of the largest random load from the first node to each node in each kind of pages, from the
 /// first section that tells them apart. The chapters have those of all pairs of nodes.
-fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
+fn apart(document: &mut Shown, whole: &Whole<'_>) {
     let first = whole.measured().find_map(|(_, report)| Some(told_apart(report).next()?.0.point.initiator));
     document.tabulate("Where the time of a random load goes:", Level::Quiet, 1, &|table| {
         table.texts(&["working set", "random load", "memory", "translation"]);
@@ -193,7 +193,7 @@ fn apart(document: &mut Shown, whole: &Whole<'_, '_>) {
 type ToldApart<'r, 'a> = (&'r Outcome, &'r Measurement);
 
 /// Returns the points of a section whose memory and translation were told apart.
-fn told_apart<'r, 'a>(report: Report<'r, 'a>) -> impl Iterator<Item = ToldApart<'r, 'a>> {
+fn told_apart<'r, 'a>(report: Report<'r>) -> impl Iterator<Item = ToldApart<'r, 'a>> {
     let told = report.outcomes.iter().filter(move |outcome| split::memory(report.machine, outcome).is_some());
     told.filter_map(|outcome| Some((outcome, outcome.result.as_ref().ok()?)))
 }
@@ -215,7 +215,7 @@ fn worst(document: &mut Shown, found: &WholeTrust<'_>, is_emulated: bool) {
 }
 
 /// States the conditions that may explain a figure outside its usual range, and on pages the errors of memory.
-fn may_explain(document: &mut Shown, whole: &Whole<'_, '_>, warnings: &Warnings) {
+fn may_explain(document: &mut Shown, whole: &Whole<'_>, warnings: &Warnings) {
     // The first section measures the latency that figures are published for.
     let Some(Ok(first)) = (whole.came)(0) else { return };
     let found = conditions::unusual(whole.machine, warnings, first.outcomes, first.conditions, false);
@@ -227,7 +227,7 @@ fn may_explain(document: &mut Shown, whole: &Whole<'_, '_>, warnings: &Warnings)
 
 /// States the answer of each section in its own words, and its trust if that differs; on pages with its figures. The
 /// question stands before an answer that does not begin with it.
-fn answers(document: &mut Shown, whole: &Whole<'_, '_>, chapters: &[Shown], is_shared: bool) {
+fn answers(document: &mut Shown, whole: &Whole<'_>, chapters: &[Shown], is_shared: bool) {
     for ((section, report), chapter) in whole.measured().zip(chapters) {
         let level = trust::level(report.warnings);
         let answer = answer(chapter);
@@ -256,7 +256,7 @@ fn answer(chapter: &Shown) -> &str {
 /// States which sections were not measured, and why: they failed, or were not begun.
 pub fn missing<'f, 'a: 'f>(
     document: &mut Shown,
-    failure: &dyn Fn(usize) -> Option<&'f Failure<'a>>,
+    failure: &dyn Fn(usize) -> Option<&'f Failure>,
     not_begun: &dyn Fn(usize) -> bool,
 ) {
     // Sections that failed for the same reason are named together.

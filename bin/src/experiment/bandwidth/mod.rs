@@ -52,9 +52,9 @@ pub const BANDWIDTH: Experiment = Experiment {
 /// # Errors
 ///
 /// Returns the errors of `measure_with_generators`.
-pub fn measure<'a>(
-    options: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
+pub fn measure(
+    options: &Options,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
     visits: &mut Visits<'_>,

@@ -28,7 +28,7 @@ pub struct Line {
 }
 
 /// Returns the lines of a report, in the order of their first points.
-pub fn lines(report: &Report<'_, '_>) -> Vec<Line> {
+pub fn lines(report: &Report<'_>) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for outcome in report.outcomes {
         let Some((traffic, rate)) = rate(outcome) else { continue };
@@ -44,7 +44,7 @@ pub fn lines(report: &Report<'_, '_>) -> Vec<Line> {
 
 impl Line {
     /// Returns the part of a cache of a level that each core has.
-    fn share(&self, report: &Report<'_, '_>, level: u8) -> Option<Bytes> {
+    fn share(&self, report: &Report<'_>, level: u8) -> Option<Bytes> {
         let kind = match level {
             1 => Shared::Core,
             2 => Shared::L2,
@@ -58,7 +58,7 @@ impl Line {
 
     /// Returns the name of each cache, and of memory, with the rate of the working set that shows it: the largest one that
     /// leaves half of a cache free and is larger than the cache before, or the largest of all in memory.
-    fn levels(&self, report: &Report<'_, '_>) -> Vec<(String, Bytes, Estimate)> {
+    fn levels(&self, report: &Report<'_>) -> Vec<(String, Bytes, Estimate)> {
         let mut levels = Vec::new();
         // Stores past the caches reach memory from every working set.
         if self.traffic.kind.is_fenced() {
@@ -77,7 +77,7 @@ impl Line {
     }
 
     /// Returns the rate of the largest working set, if it is in memory for the most part.
-    fn in_memory(&self, report: &Report<'_, '_>) -> Option<(Bytes, Estimate)> {
+    fn in_memory(&self, report: &Report<'_>) -> Option<(Bytes, Estimate)> {
         let (size, rate) = *self.rates.last()?;
         let cache = (1..=LEVELS).rev().find_map(|level| self.share(report, level));
         let is_beyond = cache.is_none_or(|cache| size >= cache.times(2));
@@ -87,7 +87,7 @@ impl Line {
 }
 
 /// Writes the rate within each cache and in memory, for each number of cores.
-pub fn answer(document: &mut Shown, report: &Report<'_, '_>, lines: &[Line]) {
+pub fn answer(document: &mut Shown, report: &Report<'_>, lines: &[Line]) {
     let of_all = lines.iter().max_by_key(|line| line.traffic.generators);
     if let Some((_, rate)) = of_all.and_then(|line| line.in_memory(report)) {
         trust::figure(document, report, &("Memory bandwidth", "GB/s", GIGA, None), rate);
@@ -117,7 +117,7 @@ fn is_only_kind(lines: &[Line]) -> bool {
 }
 
 /// Shows a row for each working set, and the picture of all.
-pub fn present(document: &mut Shown, report: &Report<'_, '_>, lines: &[Line]) {
+pub fn present(document: &mut Shown, report: &Report<'_>, lines: &[Line]) {
     let Some(longest) = lines.iter().max_by_key(|line| line.rates.len()) else { return };
     let name = |line: &Line| match is_only_kind(lines) {
         true => cores(line.traffic.generators),

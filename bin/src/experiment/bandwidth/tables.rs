@@ -24,7 +24,7 @@ use latency_report::{
 const FEW: usize = 8;
 
 /// Shows the tables of a view.
-pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
+pub fn present(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>]) {
     let view = report.options.view;
     let pair = |group: &TrafficGroup<'_>| (group.traffic.from, group.traffic.node);
     let pairs = groups.iter().any(|group| Some(pair(group)) != groups.first().map(pair));
@@ -47,7 +47,7 @@ pub fn present(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficG
 }
 
 /// Shows a matrix for each kind of traffic, with cores as rows and memory as columns.
-fn grids(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
+fn grids(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>]) {
     let nodes = Grid::of(report.outcomes);
     let mut kinds: Vec<&str> = Vec::new();
     for kind in groups.iter().map(|group| group.traffic.kind.name) {
@@ -116,7 +116,7 @@ fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_>], pairs: bool, leve
 }
 
 /// Shows a row for the CPUs of each group: of a last-level cache, or one.
-pub fn by_cpus(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
+pub fn by_cpus(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>]) {
     if groups.is_empty() {
         return;
     }
@@ -151,7 +151,7 @@ pub fn accesses(kind: &Kind) -> &'static str {
 }
 
 /// Returns the CPUs that generate the traffic of a group.
-pub fn cpus(report: &Report<'_, '_>, group: &TrafficGroup<'_>) -> CpuSet {
+pub fn cpus(report: &Report<'_>, group: &TrafficGroup<'_>) -> CpuSet {
     generators::generating(report.options, report.machine, &group.point, &group.traffic)
 }
 
@@ -171,7 +171,7 @@ fn allocated(group: &TrafficGroup<'_>, rate: Option<Estimate>) -> String {
 }
 
 /// Shows the picture of a view. A terminal gets only the picture of bandwidth by number of cores.
-pub fn picture(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
+pub fn picture(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>]) {
     match report.options.view {
         View::Nodes | View::Caches => matrix(document, report, groups),
         view => document.draw(Picture::Chart(chart(report)), view == View::Scaling),
@@ -188,7 +188,7 @@ fn is_joined(one: &Outcome, other: &Outcome) -> bool {
     }
 }
 
-fn chart(report: &Report<'_, '_>) -> Chart {
+fn chart(report: &Report<'_>) -> Chart {
     let cores = report.options.view == View::Cores;
     let point = |outcome: &Outcome| {
         let Some((traffic, found)) = rate(outcome) else { return ChartPoint::new(f64::NAN, f64::NAN) };
@@ -218,7 +218,7 @@ fn chart(report: &Report<'_, '_>) -> Chart {
     Chart::of([title, subtitle], [x_axis, y_axis], series)
 }
 
-fn matrix(document: &mut Shown, report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) {
+fn matrix(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>]) {
     let nodes = Grid::of(report.outcomes);
     let Some(first) = groups.first() else { return };
     let kind = first.traffic.kind.name;

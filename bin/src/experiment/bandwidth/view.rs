@@ -65,7 +65,7 @@ fn spread(ends: [&TrafficGroup<'_>; 2], words: &dyn Fn(&TrafficGroup<'_>) -> Str
 }
 
 /// Describes all traffic.
-pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+pub fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let is_of_node = |group: &TrafficGroup<'_>| group.traffic.subject == TrafficSubject::Node;
     let (groups, others): (Vec<_>, Vec<_>) = groups(report.outcomes).into_iter().partition(is_of_node);
     let view = &BandwidthView { with_peak: with_peak(report, &groups), groups, others };
@@ -102,7 +102,7 @@ fn line(document: &mut Shown, group: &TrafficGroup<'_>) {
 }
 
 /// Writes the answer: a line for each pair, the bandwidth of all cores and of a single core, and the conclusions.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_>) {
+fn answer(document: &mut Shown, report: &Report<'_>, view: &BandwidthView<'_>) {
     view.groups.iter().for_each(|group| line(document, group));
     let of_cpus = report.options.view == View::Cores;
     let groups = if of_cpus { &view.others } else { &view.groups };
@@ -154,7 +154,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_
 
 /// Returns the node with the largest rate among those whose DIMMs have a known peak, with this rate and the peak in bytes
 /// per second. A single core, or a cache, has another limit.
-fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) -> Option<(NodeId, Estimate, u64)> {
+fn with_peak(report: &Report<'_>, groups: &[TrafficGroup<'_>]) -> Option<(NodeId, Estimate, u64)> {
     if report.options.size.is_some() {
         return None;
     }
@@ -167,12 +167,12 @@ fn with_peak(report: &Report<'_, '_>, groups: &[TrafficGroup<'_>]) -> Option<(No
 }
 
 /// Returns whether figures are published for a group: local reads by all cores of a node that is not a part of a socket.
-fn is_of_socket(report: &Report<'_, '_>, &Traffic { from, node, kind, .. }: &Traffic) -> bool {
+fn is_of_socket(report: &Report<'_>, &Traffic { from, node, kind, .. }: &Traffic) -> bool {
     report.options.size.is_none() && from == node && kind.name == "read" && !report.machine.divides_packages()
 }
 
 /// Writes the slowdown of remote memory, the fastest traffic, and the number of cores that suffice.
-fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView<'_>) {
+fn findings(document: &mut Shown, report: &Report<'_>, found: &BandwidthView<'_>) {
     let view = report.options.view;
     if let Some((local, remote)) = local_and_remote(&found.groups).filter(|_| view == View::Nodes) {
         document.finding(format_args!(
@@ -218,7 +218,7 @@ fn findings(document: &mut Shown, report: &Report<'_, '_>, found: &BandwidthView
 }
 
 /// Describes the CPUs, the memory and the method.
-fn conditions(document: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_>) {
+fn conditions(document: &mut Shown, report: &Report<'_>, view: &BandwidthView<'_>) {
     let mut cpus = CpuSet::EMPTY;
     for point in report.outcomes.iter().map(|outcome| &outcome.point) {
         cpus.insert(point.cpu.0);
@@ -287,7 +287,7 @@ fn summary(document: &mut Shown, view: &BandwidthView<'_>, dimm_peak: Option<u64
 }
 
 /// Describes all traffic as rows, then the latencies without load, and the evidence for all of them.
-fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_, '_>, view: &BandwidthView<'_>) {
+fn rows(rows: &mut Shown, data: &mut Shown, report: &Report<'_>, view: &BandwidthView<'_>) {
     let origin = RowOrigin::of(report);
     for group in view.all() {
         for outcome in group.outcomes {
@@ -320,7 +320,7 @@ pub fn kind_members(document: &mut Shown, traffic: &Traffic, cores: u32) {
     document.put(&columns::FOOTPRINT, traffic.footprint);
 }
 
-fn traffic_row(document: &mut Shown, report: &Report<'_, '_>, group: &TrafficGroup<'_>, outcome: &Outcome) {
+fn traffic_row(document: &mut Shown, report: &Report<'_>, group: &TrafficGroup<'_>, outcome: &Outcome) {
     let (Some(traffic), point) = (outcome.point.walk.traffic(), &outcome.point) else { return };
     point::route(document, point);
     kind_members(document, traffic, traffic.generators);

@@ -60,7 +60,7 @@ fields! {
 }
 
 members! {
-    fn summary(report: &Report<'_, '_>, found: &CoresConclusion<'_>);
+    fn summary(report: &Report<'_>, found: &CoresConclusion<'_>);
     columns::METHOD: report.options.method.word();
     "nearest_ns": found.nearest.map(|pair| pair.ns()) => "Smallest latency of a pair, in nanoseconds; null if no pair was measured.";
     "farthest_ns": found.farthest.map(|pair| pair.ns()) => "Largest latency of a pair, in nanoseconds; null if no pair was measured.";
@@ -74,7 +74,7 @@ members! {
 }
 
 members! {
-    fn atomics(report: &Report<'_, '_>);
+    fn atomics(report: &Report<'_>);
     ATOMICS: report.machine.atomics.name();
 }
 
@@ -95,7 +95,7 @@ members! {
     "with_cpus" shown: others => "CPUs with larger numbers whose pair with this CPU was left out, as ranges.";
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let machine = report.machine;
     let small = machine.small.as_ref();
     let found = conclude(report.outcomes, small);

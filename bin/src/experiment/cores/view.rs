@@ -42,7 +42,7 @@ pub struct CoresView<'r> {
 }
 
 /// Writes the answer: a line for each class, the fastest and slowest pair, and the missing pairs.
-pub fn answers(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+pub fn answers(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
     let classes = &view.found.classes;
     // The published figures are medians of all pairs, and most pairs are the farthest of a socket.
     let (mut within, mut between) = (None, None);
@@ -93,7 +93,7 @@ pub fn answers(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'
 }
 
 /// Describes the tables, the picture and the method.
-pub fn evidence(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+pub fn evidence(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
     let count = view.cpus.len();
     if count > 2 && count <= MOST_IN_TEXT {
         grid(document, report, view);
@@ -185,7 +185,7 @@ fn answer(document: &mut Shown, CoresView { found, .. }: &CoresView<'_>) {
 }
 
 /// Returns the pair of two CPUs, in either order.
-fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outcome> {
+fn between<'r>(report: &Report<'r>, one: u32, other: u32) -> Option<&'r Outcome> {
     let pair = (one.min(other), one.max(other));
     let is = |outcome: &&Outcome| {
         outcome.point.walk.ping_pong().is_some_and(|with| (outcome.point.cpu.0, with.partner.0) == pair)
@@ -194,7 +194,7 @@ fn between<'r>(report: &Report<'r, '_>, one: u32, other: u32) -> Option<&'r Outc
 }
 
 /// Shows the matrix of all CPUs.
-fn grid(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+fn grid(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
     let caption = format!(
         "One-way latency, ns (half a {} round trip; median of {} cache line{}{})",
         short(report.options.method),
@@ -230,7 +230,7 @@ fn named(count: usize, pairs: impl Iterator<Item = String> + Clone) -> String {
 }
 
 /// Writes the pairs that were not chosen because others of their class represent them.
-fn not_chosen(document: &mut Shown, report: &Report<'_, '_>, CoresView { left_out, .. }: &CoresView<'_>) {
+fn not_chosen(document: &mut Shown, report: &Report<'_>, CoresView { left_out, .. }: &CoresView<'_>) {
     let pairs = left_out.iter().flat_map(|(a, others)| others.iter().map(move |b| format!("{a}-{b}")));
     let count: usize = left_out.iter().map(|(_, others)| others.len()).sum();
     let all = Choice::All.most(report.machine.cpus.len());
@@ -260,7 +260,7 @@ fn classes(document: &mut Shown, view: &CoresView<'_>) {
 }
 
 /// Shows a row for each state of lines, and a column for the caches that hold them.
-fn states(document: &mut Shown, report: &Report<'_, '_>) {
+fn states(document: &mut Shown, report: &Report<'_>) {
     let rows = state_rows(report.outcomes);
     if rows.is_empty() {
         return;
@@ -283,7 +283,7 @@ fn states(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Writes that lines in the shared state were not measured, if other states were.
-fn states_not_measured(document: &mut Shown, report: &Report<'_, '_>) {
+fn states_not_measured(document: &mut Shown, report: &Report<'_>) {
     let mut owned = report.outcomes.iter().filter_map(|outcome| Some((outcome, outcome.point.walk.owned()?)));
     let is_measured = owned.clone().any(|(outcome, _)| outcome.result.is_ok());
     if is_measured && owned.all(|(_, owned)| owned.third.is_none()) {
@@ -292,7 +292,7 @@ fn states_not_measured(document: &mut Shown, report: &Report<'_, '_>) {
 }
 
 /// Shows a row for each pair.
-fn every(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+fn every(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
     let messages = report.options.method == Method::Message;
     document.tabulate("", Level::Verbose, 2, &|table| {
         table.texts(&["CPUs", "class", "ns", "95% CI within run", "fastest", "slowest", "windows"]);
@@ -319,7 +319,7 @@ fn every(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
 }
 
 /// Returns the first few CPUs by socket, L3 and core.
-fn ordered(report: &Report<'_, '_>, view: &CoresView<'_>) -> Vec<u32> {
+fn ordered(report: &Report<'_>, view: &CoresView<'_>) -> Vec<u32> {
     let sharing = &report.machine.sharing;
     let key = |cpu: u32| [Shared::Package, Shared::L3, Shared::Core].map(|kind| sharing.lowest(kind, cpu));
     let mut numbers: Vec<u32> = vector(view.cpus.iter().take(MOST_IN_PICTURE));
@@ -331,7 +331,7 @@ fn ordered(report: &Report<'_, '_>, view: &CoresView<'_>) -> Vec<u32> {
 const QUANTITY: [&str; 2] = ["one way", "ns"];
 
 /// Draws all pairs: a triangle of few CPUs, else a mark for each pair.
-fn picture(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) {
+fn picture(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
     let Some((nearest, farthest)) = view.found.nearest.zip(view.found.farthest) else { return };
     let title = format!(
         "Core to core: {}{} ns one way",
@@ -353,7 +353,7 @@ fn picture(document: &mut Shown, report: &Report<'_, '_>, view: &CoresView<'_>) 
     document.draw(picture, in_text);
 }
 
-fn triangle(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &CoresView<'_>) -> Picture {
+fn triangle(report: &Report<'_>, [title, subtitle]: [String; 2], view: &CoresView<'_>) -> Picture {
     let numbers = ordered(report, view);
     let cell =
         |row, column| between(report, row, column).and_then(Outcome::nanoseconds).ok_or("not measured");
@@ -366,7 +366,7 @@ fn triangle(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &Core
 }
 
 /// Returns the groups of CPUs that share a socket and an L3; none if all CPUs are in one.
-fn grouped(report: &Report<'_, '_>, numbers: &[u32]) -> Vec<MatrixGroup> {
+fn grouped(report: &Report<'_>, numbers: &[u32]) -> Vec<MatrixGroup> {
     let sharing = &report.machine.sharing;
     let of = |kind, index: usize| numbers.get(index).map(|cpu| sharing.lowest(kind, *cpu));
     let begins = |kind, index: usize| index == 0 || of(kind, index) != of(kind, index - 1);
@@ -389,7 +389,7 @@ fn grouped(report: &Report<'_, '_>, numbers: &[u32]) -> Vec<MatrixGroup> {
 }
 
 /// Draws a mark for each measured pair, by class.
-fn strip(report: &Report<'_, '_>, [title, subtitle]: [String; 2], view: &CoresView<'_>) -> Picture {
+fn strip(report: &Report<'_>, [title, subtitle]: [String; 2], view: &CoresView<'_>) -> Picture {
     /// The part of the height of a class over which its marks are spread, and the distance from one to the next: the
     /// golden ratio spreads any number of them evenly.
     const SPREAD: f64 = 0.7;

@@ -90,9 +90,9 @@ pub const CURVE: Experiment = Experiment {
     present,
 };
 
-fn measure<'a>(
-    options: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
+fn measure(
+    options: &Options,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
 ) -> Attempt<Findings> {
@@ -129,8 +129,8 @@ pub fn concluded(
 
 /// Runs the passes before the long one, which choose the sizes and find the edge of the first level.
 fn prepare(
-    options: &Options<'_>,
-    session: &mut Session<'_, '_>,
+    options: &Options,
+    session: &mut Session<'_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     extra: &mut Extra,
@@ -154,7 +154,7 @@ fn prepare(
 
 /// Looks for the edge of the first level, whose expected size is `l1`.
 fn edge(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     l1: Bytes,
@@ -174,7 +174,7 @@ fn edge(
 /// or an emulator's invention.
 fn descend(
     granule: Bytes,
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     room: &mut [(Bytes, f64)],
@@ -219,7 +219,7 @@ fn so_far<'r>(schedule: &mut RealSchedule<'_>, room: &'r mut [(Bytes, f64)]) -> 
 /// Adds sizes where the latency changes most between neighbours.
 fn refine(
     granule: Bytes,
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     schedule: &mut RealSchedule<'_>,
     like: &Point,
     room: &mut [(Bytes, f64)],
@@ -236,7 +236,7 @@ fn refine(
     Ok(())
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     point::rows(&mut parts.rows, report);
     let Some(analysis) = report.analysis else { return };
     metrics::caches(&mut parts.metrics, report, analysis);

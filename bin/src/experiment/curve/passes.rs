@@ -49,7 +49,7 @@ pub fn apart_ns(points: &[Point]) -> f64 {
 /// Measures large working sets again, in memory that stays, within `limit_ns`, and adds the parts of their latency to
 /// `findings`.
 pub fn tell_apart(
-    session: &mut Session<'_, '_>,
+    session: &mut Session<'_>,
     findings: &mut Findings,
     budget: &Budget,
     limit_ns: f64,
@@ -88,7 +88,7 @@ pub const SPANS_NS: f64 = 0.6e9;
 const MOST_PAGES: u64 = 4 * 4096;
 
 /// Walks over spans of addresses in the pages that the TLB uses, if they are known.
-pub fn walk_spans(session: &mut Session<'_, '_>, findings: &mut Findings, budget: &Budget) -> Attempt {
+pub fn walk_spans(session: &mut Session<'_>, findings: &mut Findings, budget: &Budget) -> Attempt {
     let Some(pages) = pages(session.machine, &findings.outcomes) else { return Ok(()) };
     let most = session.machine.size_of(pages).bytes().times(MOST_PAGES);
     spans::walk_spans(session, findings, budget, [Some(pages), None, None, None], most, false)
@@ -117,7 +117,7 @@ pub fn tlb_levels(outcomes: &[Outcome], spans: &[SpanPoint], machine: &Machine, 
 }
 
 /// Says why no level of the TLB was found.
-pub fn tlb_details(document: &mut Shown, report: &Report<'_, '_>, levels: &TlbLevels) {
+pub fn tlb_details(document: &mut Shown, report: &Report<'_>, levels: &TlbLevels) {
     let is_sought = report.outcomes.first().is_some_and(|outcome| plan::curve::is_dense(&outcome.point));
     if !is_sought || report.partial || levels[0].is_some() {
         return;

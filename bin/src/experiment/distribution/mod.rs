@@ -67,7 +67,7 @@ pub const DISTRIBUTION: Experiment = Experiment {
 };
 
 /// Plans the requested pairs, or the first node with its own memory.
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+fn plan(planning: &mut Planning<'_>) -> PlannedPoints {
     let mut scope = Scope::resolve(planning)?;
     if planning.options.cpunode.is_none() {
         scope.initiators = scope.initiators.first().into_iter().collect();
@@ -91,7 +91,7 @@ struct KnownLoads<'r> {
 }
 
 /// Returns the measured points that have single loads.
-fn known<'r, 'a>(report: &Report<'r, 'a>) -> Vec<KnownLoads<'r>> {
+fn known<'r>(report: &Report<'r>) -> Vec<KnownLoads<'r>> {
     let all = report.outcomes.iter().zip(report.distributions).enumerate();
     let all = all.filter(|(_, (outcome, found))| outcome.result.is_ok() && found.windows.total() > 0);
     vector(all.map(|(index, (outcome, found))| {
@@ -103,7 +103,7 @@ fn known<'r, 'a>(report: &Report<'r, 'a>) -> Vec<KnownLoads<'r>> {
     }))
 }
 
-fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let known = &known(report);
     members::summary(&mut parts.summary, known.first().map(|first| first.found));
     point::rows_with(&mut parts.rows, report, &|document, index, _| {
@@ -132,7 +132,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 /// Writes the latencies of most loads and of the slowest, the loads that were left out, and the period of slow ones.
 fn answer(
     document: &mut Shown,
-    report: &Report<'_, '_>,
+    report: &Report<'_>,
     KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_>,
 ) {
     let nanoseconds = |percent| Digits(found.percentile_ns(percent).unwrap_or(f64::NAN));
@@ -190,7 +190,7 @@ fn percentiles(document: &mut Shown, known: &[KnownLoads<'_>]) {
 /// Shows the percentiles of one pair in cycles, with their bounds.
 fn certainty(
     document: &mut Shown,
-    report: &Report<'_, '_>,
+    report: &Report<'_>,
     KnownLoads { outcome, found, whose, .. }: &KnownLoads<'_>,
 ) {
     const ENDS: [(&str, bool); 2] = [("95% CI from, ns", true), ("95% CI to, ns", false)];

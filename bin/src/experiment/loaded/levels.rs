@@ -86,7 +86,7 @@ pub fn summary(document: &mut Shown, loadings: &[Loading<'_>]) {
 }
 
 /// Describes every level of every curve as a row, then the levels that were not measured.
-pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_>]) {
+pub fn rows(document: &mut Shown, report: &Report<'_>, loadings: &[Loading<'_>]) {
     let origin = RowOrigin::of(report);
     for loading in loadings {
         for step in &loading.steps {
@@ -105,13 +105,13 @@ pub fn rows(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'
 }
 
 /// Describes all curves.
-pub fn data(document: &mut Shown, report: &Report<'_, '_>, loadings: &[Loading<'_>]) {
+pub fn data(document: &mut Shown, report: &Report<'_>, loadings: &[Loading<'_>]) {
     document.items(Part::List(&CURVES), loadings, |document, loading| curve(document, report, loading));
     let measured = loadings.iter().flat_map(|loading| loading.steps.iter().map(|step| step.outcome));
     point::evidence_of(document, &vector(measured));
 }
 
-fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
+fn curve(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>) {
     let Loading { traffic, limit, curve, .. } = loading;
     point::route(document, &loading.point);
     document.put(&columns::LOAD_NODE, traffic.node.0);
@@ -129,13 +129,13 @@ fn curve(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
 }
 
 /// Returns the number of lines in a burst of each generator; `None` without pacing.
-fn burst(report: &Report<'_, '_>, loading: &Loading<'_>, step: &Step<'_>) -> Option<u32> {
+fn burst(report: &Report<'_>, loading: &Loading<'_>, step: &Step<'_>) -> Option<u32> {
     let rate = step.level.offered.filter(|rate| *rate > 0.0)?;
     let with = Traffic { generators: step.generators, ..loading.traffic };
     Some(with.bursts(report.clock.counter()?, rate, report.options.burst.map(u32::from)).1)
 }
 
-fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>, step: &Step<'_>) {
+fn level_row(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>, step: &Step<'_>) {
     let Step { outcome, measured, level, .. } = step;
     let (traffic, point) = (&loading.traffic, &outcome.point);
     let idle = loading.curve.as_ref().map(|curve| curve.idle.value);
@@ -156,7 +156,7 @@ fn level_row(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_
 }
 
 /// Describes a curve.
-pub fn table(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
+pub fn table(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>) {
     // Most machines do not report the clock of the uncore.
     let tells = loading.levels().any(|step| loading.uncore_gigahertz(step).is_some());
     let limit = loading.limit.as_ref();
@@ -271,7 +271,7 @@ fn most(document: &mut Shown, loading: &Loading<'_>, limit: &BandwidthLimit) {
 }
 
 /// Writes how generators were paced, and up to which rate they kept the pace.
-fn pacing(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>) {
+fn pacing(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>) {
     /// The relative difference up to which a delivered rate counts as the offered one.
     const SAME: f64 = 0.01;
     let paced = loading.steps.iter();

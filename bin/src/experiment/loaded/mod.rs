@@ -61,9 +61,9 @@ pub const LOADED: Experiment = Experiment {
 /// Number of rounds that measure the limit; rates are shares of it.
 const LIMIT_ROUNDS: usize = 3;
 
-fn measure<'a>(
-    options: &'a Options<'a>,
-    session: &mut Session<'a, '_>,
+fn measure(
+    options: &Options,
+    session: &mut Session<'_>,
     points: &[Point],
     budget: &Budget,
 ) -> Attempt<Findings> {
@@ -102,7 +102,7 @@ fn check_one(warnings: &mut Warnings, loading: &Loading<'_>) {
 }
 
 /// Measures the limits, then rates up to them, then more rates near the one where latency has doubled.
-fn visits(options: &Options<'_>, session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Attempt {
+fn visits(options: &Options, session: &mut Session<'_>, schedule: &mut RealSchedule<'_>) -> Attempt {
     schedule.reach(session.progress, LIMIT_ROUNDS)?;
     for index in 0..schedule.count() {
         if let Some((point, limit)) = limit_at(schedule, index) {
@@ -129,7 +129,7 @@ fn visits(options: &Options<'_>, session: &mut Session<'_, '_>, schedule: &mut R
 /// # Errors
 ///
 /// Returns the errors of [`RealSchedule::stay`].
-fn hold(is_quiet: bool, session: &mut Session<'_, '_>, schedule: &mut RealSchedule<'_>) -> Attempt {
+fn hold(is_quiet: bool, session: &mut Session<'_>, schedule: &mut RealSchedule<'_>) -> Attempt {
     // Idle memory is measured as precisely as for a curve.
     schedule.reach(session.progress, FEWEST_ROUNDS)?;
     let mut points = (0..schedule.count()).filter_map(|index| schedule.point(index));

@@ -21,7 +21,7 @@ use latency_report::{
 };
 
 /// Describes all curves.
-pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+pub fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let all = &loadings(report.outcomes);
     // The names of curves have the nodes if the curves are of the memory of several nodes.
     let several =
@@ -55,7 +55,7 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
 
 /// Writes the answer: a line for each curve, the bandwidth at which its latency doubles, and the pairs with slower idle
 /// memory.
-fn answers(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_>], several: bool) {
+fn answers(document: &mut Shown, report: &Report<'_>, all: &[Loading<'_>], several: bool) {
     all.iter().for_each(|loading| line(document, loading));
     // Without a limit, the generators did not load this memory.
     let reached = |loading: &&Loading<'_>| {
@@ -115,7 +115,7 @@ fn latency_at_load(level: &LoadLevel) -> String {
 }
 
 /// Writes the largest bandwidth, its limit, and the load at which latency doubles.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>, several: bool) {
+fn answer(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>, several: bool) {
     let name = loading.traffic.kind.name;
     let route = method::optional(Some(loading.point.target).filter(|_| several), |to: NodeId, out| {
         write!(out, "{} -> {to}, ", loading.point.initiator)
@@ -163,12 +163,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, loading: &Loading<'_>, 
 }
 
 /// Writes the latency at the largest of the requested rates, if the peak was not measured.
-fn at_last_level(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    loading: &Loading<'_>,
-    of: fmt::Arguments<'_>,
-) {
+fn at_last_level(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>, of: fmt::Arguments<'_>) {
     let Some(last) = loading.steps.last().filter(|step| step.level.offered != Some(0.0)) else { return };
     let LoadLevel { latency, delivered, .. } = last.level;
     let idle = loading.curve.as_ref().map(|curve| latency.value / curve.idle.value);
@@ -222,7 +217,7 @@ fn kinds(document: &mut Shown, all: &[Loading<'_>]) {
 const CLEAREST: f64 = 2.0;
 
 /// Draws all curves, with marks at their knees and peaks; their names have the nodes if there are `several` pairs of nodes.
-fn picture(document: &mut Shown, report: &Report<'_, '_>, all: &[Loading<'_>], several: bool) {
+fn picture(document: &mut Shown, report: &Report<'_>, all: &[Loading<'_>], several: bool) {
     let (mut series, mut marks) = (Vec::new(), Vec::new());
     let mut put = |series, x: f64, label: fmt::Arguments<'_>| {
         marks.push(Mark { series: Some(series), ..Mark::line(x / GIGA, label) });

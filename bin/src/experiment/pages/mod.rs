@@ -82,7 +82,7 @@ pub const PAGES: Experiment = Experiment {
     present: view::present,
 };
 
-fn plan<'a>(planning: &mut Planning<'_, 'a>) -> PlannedPoints<'a> {
+fn plan(planning: &mut Planning<'_>) -> PlannedPoints {
     let Planning { options, machine, .. } = *planning;
     let like = sizes::base_point(planning)?;
     let asked = plan::pages(options, machine);
@@ -114,7 +114,7 @@ fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<It
 }
 
 /// Measures the largest random walks again, in memory that stays, with grouped chains beside them.
-fn tell_apart(session: &mut Session<'_, '_>, findings: &mut Findings, budget: &Budget) -> Attempt {
+fn tell_apart(session: &mut Session<'_>, findings: &mut Findings, budget: &Budget) -> Attempt {
     let measured = findings.outcomes.iter().filter(|outcome| outcome.result.is_ok());
     let points = Table::of(measured.map(|outcome| outcome.point))?;
     let points = Table::of(told_apart(session.machine, &points))?;

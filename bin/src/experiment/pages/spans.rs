@@ -90,7 +90,7 @@ pub struct Spans<'r> {
 
 impl<'r> Spans<'r> {
     /// Concludes from the spans of a report; `is_split` returns true for pages that the TLB treats as base pages.
-    pub fn of(report: &Report<'r, '_>, is_split: &dyn Fn(Pages) -> bool) -> Spans<'r> {
+    pub fn of(report: &Report<'r>, is_split: &dyn Fn(Pages) -> bool) -> Spans<'r> {
         let (machine, clock) = (report.machine, core_clock(report.outcomes));
         let (size, claims) = (|pages: Pages| machine.size_of(pages).bytes(), Claims::of(machine));
         let kind = |series: &'r SpanSeries| {
@@ -128,7 +128,7 @@ fn full(claims: &Claims, series: &SpanSeries, page: Bytes) -> Vec<(Claim, Bytes)
 /// Writes the cost of translation over the largest span that all kinds of pages have, and the benefit of huge pages.
 pub fn answer(
     document: &mut Shown,
-    report: &Report<'_, '_>,
+    report: &Report<'_>,
     spans: &Spans<'_>,
     in_memory: Option<&InMemory>,
     found: Option<HugePagesConclusion>,
@@ -161,7 +161,7 @@ pub fn answer(
 
 /// Writes the cost of translation in memory, over the largest span that was measured there, and the part of it that spans
 /// without memory do not have.
-fn of_memory(document: &mut Shown, report: &Report<'_, '_>, found: &InMemory) {
+fn of_memory(document: &mut Shown, report: &Report<'_>, found: &InMemory) {
     let is_certain = |part: &Estimate| part.interval.is_some_and(|interval| interval.low > 0.0);
     let Some(cost) = found.cost().filter(is_certain) else { return };
     document.aside(format_args!(
@@ -231,7 +231,7 @@ fn tlbs(document: &mut Shown, spans: &Spans<'_>) {
 }
 
 /// Shows the cost of translation by span: every second octave, and the largest.
-pub fn table(document: &mut Shown, report: &Report<'_, '_>, spans: &Spans<'_>) {
+pub fn table(document: &mut Shown, report: &Report<'_>, spans: &Spans<'_>) {
     let Some(largest) = spans.measured().map(|kind| kind.series.span).max() else { return };
     let Some(least) = spans.measured().map(|kind| kind.page).min() else { return };
     document.tabulate("ns of translation by span of addresses", Level::Normal, 0, &|table| {
@@ -262,7 +262,7 @@ pub fn table(document: &mut Shown, report: &Report<'_, '_>, spans: &Spans<'_>) {
 }
 
 /// Says why there are no spans of a kind of pages, or what shows that no memory is behind them.
-fn describe(document: &mut Shown, report: &Report<'_, '_>, SpanKind { series, page, .. }: &SpanKind<'_>) {
+fn describe(document: &mut Shown, report: &Report<'_>, SpanKind { series, page, .. }: &SpanKind<'_>) {
     let end = series.end;
     if series.span.0 == 0 {
         let pages = PageWords(series.pages);

@@ -49,7 +49,7 @@ struct PagesView<'r> {
 }
 
 /// Describes all kinds of pages.
-pub fn present(parts: &mut ReportParts, report: &Report<'_, '_>) {
+pub fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let walks = PageWalks::of(report.outcomes);
     let view = &PagesView {
         had: walks.had(),
@@ -99,7 +99,7 @@ fn name(pages: Pages) -> String {
 }
 
 /// Writes whether larger pages are faster, by how much, and from which size on.
-fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_>) {
+fn answer(document: &mut Shown, report: &Report<'_>, view: &PagesView<'_>) {
     let base = PageWords(report.machine.base_pages());
     let smallest = report.machine.line.times(FEWEST_LINES);
     match view.found {
@@ -126,7 +126,7 @@ fn answer(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_>) {
 }
 
 /// Writes memory and translation of the largest working set in each kind of pages, if they were told apart.
-fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_>) {
+fn told_apart(document: &mut Shown, report: &Report<'_>, view: &PagesView<'_>) {
     let base = report.machine.base_pages();
     let of = |pages: &Pages| {
         let mut walks = view.walks.random(*pages).rev();
@@ -148,12 +148,7 @@ fn told_apart(document: &mut Shown, report: &Report<'_, '_>, view: &PagesView<'_
 }
 
 /// Writes the benefit of larger pages for the largest working set, according to [`Worth`] and the trust alone.
-fn compared(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    (size, small): (Bytes, Estimate),
-    larger: &Larger,
-) {
+fn compared(document: &mut Shown, report: &Report<'_>, (size, small): (Bytes, Estimate), larger: &Larger) {
     let head = match larger.worth {
         // The claim about an unreliable result begins with this word already.
         _ if trust::is_poor(report.warnings) => "",
@@ -186,7 +181,7 @@ fn compared(
 
 /// Writes the least share of translation in the latency with base pages, and the size from which on translation is
 /// visible.
-fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger: &Larger) {
+fn translated(document: &mut Shown, report: &Report<'_>, size: Bytes, larger: &Larger) {
     let page = report.machine.page.bytes();
     // A lower bound is not rounded up.
     let Some(percent) =
@@ -205,7 +200,7 @@ fn translated(document: &mut Shown, report: &Report<'_, '_>, size: Bytes, larger
 }
 
 /// Shows nanoseconds by working set, and the savings from the largest pages.
-fn table(document: &mut Shown, report: &Report<'_, '_>, PagesView { walks, had, .. }: &PagesView<'_>) {
+fn table(document: &mut Shown, report: &Report<'_>, PagesView { walks, had, .. }: &PagesView<'_>) {
     let largest = had.last().filter(|pages| !pages.are_base());
     document.tabulate("", Level::Quiet, 0, &|table| {
         table.text("working set").each(had.iter().map(|pages| format!("{} ns", heading(*pages))));
@@ -243,11 +238,7 @@ fn saves(ratio: Option<Estimate>) -> String {
 }
 
 /// Shows the savings of orders that stay within a page, at the largest working set.
-fn by_order(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    PagesView { walks, had, found, .. }: &PagesView<'_>,
-) {
+fn by_order(document: &mut Shown, report: &Report<'_>, PagesView { walks, had, found, .. }: &PagesView<'_>) {
     let Some(HugePagesConclusion { size, .. }) = *found else { return };
     let machine = report.machine;
     let orders = [Order::Random, TWO_MEGABYTE_LOCAL, Order::Local(machine.page.bytes())];
@@ -267,7 +258,7 @@ fn by_order(
 /// Shows the time of one line on each of many base pages of memory, less the time of as many lines in the largest pages
 /// and the cost of translation without memory: the rest is what data and page tables cost each other, and in a guest
 /// the host's share.
-fn beside_data(document: &mut Shown, report: &Report<'_, '_>, PagesView { in_memory, .. }: &PagesView<'_>) {
+fn beside_data(document: &mut Shown, report: &Report<'_>, PagesView { in_memory, .. }: &PagesView<'_>) {
     if in_memory.is_empty() {
         return;
     }
@@ -298,11 +289,7 @@ fn missing(document: &mut Shown, PagesView { walks, had, .. }: &PagesView<'_>) {
 
 /// Draws the time that larger pages save, and the latency in each kind of pages. A terminal shows the latter only
 /// without the former.
-fn pictures(
-    document: &mut Shown,
-    report: &Report<'_, '_>,
-    PagesView { walks, had, found, .. }: &PagesView<'_>,
-) {
+fn pictures(document: &mut Shown, report: &Report<'_>, PagesView { walks, had, found, .. }: &PagesView<'_>) {
     let base = report.machine.base_pages();
     let compares = had.len() > 1 && had.contains(&base);
     let title = found.as_ref().map_or(String::new(), |found| title(found, base));
@@ -345,7 +332,7 @@ fn title(found: &HugePagesConclusion, base: Pages) -> String {
 }
 
 /// Returns a chart over working sets without lines.
-fn chart(report: &Report<'_, '_>, [title, axes]: [&str; 2], y_axis: Axis) -> Chart {
+fn chart(report: &Report<'_>, [title, axes]: [&str; 2], y_axis: Axis) -> Chart {
     let subtitle = report.outcomes.first().map(|Outcome { point, .. }| {
         format!(
             "{axes}; CPU {} of node {} to memory of node {}, random order, {} spacing, seed {}",

@@ -35,6 +35,7 @@ use latency_engine::result::{
 };
 use latency_engine::result::{Undisturbed, Walk};
 use latency_engine::session::{Noted, Session};
+use latency_engine::tests::leaked;
 use latency_engine::warning::{Severity, Warnings};
 
 /// Maximum memory that the prefetch audit walks.
@@ -127,8 +128,8 @@ pub struct Verdict {
 }
 
 /// Measures points in memory of the machine, the first point twice if the budget requests it.
-fn measured<'a>(
-    session: &mut Session<'a, '_>,
+fn measured(
+    session: &mut Session<'_>,
     mut simulated: Simulated,
     told: &Told,
     points: &[Point],
@@ -175,8 +176,8 @@ fn measured<'a>(
 
 /// Searches for a working set if its size is not given; returns the machine as the search found it.
 fn looked_at(
-    options: &Options<'_>,
-    session: &mut Session<'_, '_>,
+    options: &Options,
+    session: &mut Session<'_>,
     simulated: &mut Simulated,
     points: &[Point],
     seeks_cache: bool,
@@ -193,6 +194,7 @@ fn looked_at(
 pub fn run(machine: &Machine, host: Host) -> Verdict {
     let Host { mut simulated, line, told, l1_cycles, mut core, moves, is_faulty } = host;
     let options = options(line);
+    let machine = &leaked(&[*machine])[0];
     let (mut warnings, mut progress) = (Warnings::new(), Progress::new(When::Never));
     let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
     let (looked, mut planned);
@@ -200,7 +202,8 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     planned = run_experiment::planned(&options, machine, &MATRIX).unwrap();
     let seeks_cache = planned.budget.whole_ns.is_infinite();
     looked = looked_at(&options, &mut session, &mut simulated, &planned.points, seeks_cache);
-    if let Some(looked) = &looked {
+    if let Some(looked) = looked {
+        let looked = &leaked(&[looked])[0];
         session.machine = looked;
         planned = run_experiment::planned(&options, looked, &MATRIX).unwrap();
     }

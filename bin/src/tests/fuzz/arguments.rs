@@ -13,6 +13,7 @@ use super::mutation::{Mutation, applied, mutations};
 use crate::catalogue::{DESCRIPTORS, EXPERIMENTS};
 use crate::experiment::tests::{machine, planned_with};
 use crate::options::{self, FLAGS, Options};
+use latency_engine::tests::leaked;
 use latency_report::FORMATS;
 use latency_sys::init::pack_arguments;
 
@@ -85,7 +86,7 @@ fn lines() -> impl Strategy<Value = Vec<Vec<u8>>> {
 }
 
 /// Checks the rules for options that were accepted.
-fn legal(options: &Options<'_>) -> TestCaseResult {
+fn legal(options: &Options) -> TestCaseResult {
     let positive = |value: f64| value.is_finite() && value >= 0.0;
     prop_assert!(options.precision.is_finite() && options.precision > 0.0);
     prop_assert!(positive(options.threshold) && positive(options.spread_ns()));
@@ -103,7 +104,7 @@ fn command_lines() {
     let machines = ["one-node", "cxl-memory", "cpu-only-node"].map(|name| machine(name, None));
     let strategy = (lines(), 0..machines.len());
     check("arguments", 2500, &strategy, |(words, which)| {
-        let words = || words.iter().map(Vec::as_slice);
+        let words = || words.iter().map(|word| leaked(word));
         let first = options::parse(words(), &DESCRIPTORS, &FORMATS);
         match (first, options::parse(words(), &DESCRIPTORS, &FORMATS)) {
             (Ok(options), Ok(again)) => {
@@ -128,7 +129,7 @@ fn command_lines() {
 }
 
 /// Checks that a plan has finite and few points, or is refused with a message.
-pub fn planned(options: &Options<'_>, machine: &latency_engine::machine::Machine) -> TestCaseResult {
+pub fn planned(options: &Options, machine: &latency_engine::machine::Machine) -> TestCaseResult {
     match planned_with(machine, options) {
         Ok((points, budget, _)) => {
             prop_assert!(points.len() <= 1 << 16, "{} points", points.len());
@@ -177,7 +178,7 @@ fn the_kernels_command_line() {
         prop_assert!(words.iter().all(|word| word.ends_with(b"\0")));
         let words: Vec<&[u8]> = words.iter().map(|word| &word[..word.len() - 1]).collect();
         prop_assert_eq!(&words, &expected(&text));
-        let _ = options::parse(words.into_iter(), &DESCRIPTORS, &FORMATS);
+        let _ = options::parse(words.into_iter().map(leaked), &DESCRIPTORS, &FORMATS);
         Ok(())
     });
 }

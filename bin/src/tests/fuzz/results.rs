@@ -16,6 +16,7 @@ use crate::catalogue::{DESCRIPTORS, command};
 use crate::describe::{CommandRun, output};
 use crate::options;
 use crate::record::row::Row;
+use latency_engine::tests::leaked;
 use latency_report::tree::JsonTree;
 use latency_report::{FORMATS, Purpose, Terminal};
 
@@ -28,8 +29,8 @@ struct Ended {
 
 /// Runs a command on saved results, without the process around it.
 fn run(arguments: &[&str], columns: usize) -> Ended {
-    let arguments: Vec<&[u8]> = arguments.iter().map(|argument| argument.as_bytes()).collect();
-    let options = options::parse(arguments.iter().copied(), &DESCRIPTORS, &FORMATS).unwrap();
+    let arguments = arguments.iter().map(|argument| leaked(argument.as_bytes()));
+    let options = options::parse(arguments, &DESCRIPTORS, &FORMATS).unwrap();
     let command = command(options.experiment.index).unwrap();
     let terminal = Terminal {
         columns,

@@ -188,7 +188,7 @@ fn packed(line: &str) -> Arguments {
 /// A valid command line.
 struct Parsed {
     arguments: Arguments,
-    options: &'static Options<'static>,
+    options: &'static Options,
 }
 
 /// A function that receives columns and a result.
@@ -207,7 +207,7 @@ impl Parsed {
     }
 
     /// Makes the result, which `write` receives, and returns the failure of a command.
-    fn described(&self, scene: &Scene, write: Write<'_>) -> Option<Failure<'static>> {
+    fn described(&self, scene: &Scene, write: Write<'_>) -> Option<Failure> {
         let _words = speak(scene.words);
         let options = self.options;
         match crate::catalogue::command(options.experiment.index) {
@@ -241,7 +241,7 @@ impl Parsed {
 
 impl Parsed {
     /// Makes up a result for every experiment of a report, and describes them as one.
-    fn whole(&self, scene: &Scene, done: &[Option<Report<'_, '_>>], write: Write<'_>) {
+    fn whole(&self, scene: &Scene, done: &[Option<Report<'_>>], write: Write<'_>) {
         /// Number of experiments that had ended before the interrupt.
         const ENDED: usize = 2;
         let options = self.options;
@@ -263,7 +263,7 @@ impl Parsed {
             return write(output::COLUMNS, &Shown::of(|document| whole_report::present(document, &whole)));
         }
         let (options, arguments, _) = whole_report::asked(done.len(), options, 20e9).unwrap();
-        let options: &'static Options<'static> = Box::leak(Box::new(options));
+        let options: &'static Options = Box::leak(Box::new(options));
         let experiment = whole_report::SECTIONS[done.len()].experiment;
         // Refused threads are the only reason for which one of them has no result.
         let refused = experiment.descriptor.name == "loaded" && scene.troubles.contains(&Trouble::Threads);
@@ -317,7 +317,7 @@ fn report(scene: &Scene, parsed: &Parsed, write: Write<'_>) {
 /// Returns the machine of a scene, the plan of an experiment, and its warnings.
 fn planned(
     scene: &Scene,
-    options: &'static Options<'static>,
+    options: &'static Options,
     experiment: &Experiment,
 ) -> (&'static Machine, Vec<Point>, Warnings) {
     let machine: &'static Machine = Box::leak(machine(scene));
@@ -332,7 +332,7 @@ fn made_up(
     scene: &Scene,
     &Parsed { arguments, options }: &Parsed,
     experiment: &Experiment,
-    then: &mut dyn FnMut(&Report<'_, '_>),
+    then: &mut dyn FnMut(&Report<'_>),
 ) {
     let (machine, points, mut warnings) = planned(scene, options, experiment);
     let run = Run { scene, options, machine };
@@ -580,7 +580,7 @@ fn hardware_errors() -> HardwareErrors {
 
 struct Run<'s> {
     scene: &'s Scene,
-    options: &'static Options<'static>,
+    options: &'static Options,
     machine: &'static Machine,
 }
 

@@ -48,7 +48,7 @@ pub fn stretch(point: &Point, traffic: &Traffic) -> f64 {
 
 /// Returns the points of a plan, with no more generators than there are threads, and the points that are added when a
 /// limit is known.
-pub fn with_levels(options: &Options<'_>, points: &[Point], threads: Option<u32>) -> Vec<Point> {
+pub fn with_levels(options: &Options, points: &[Point], threads: Option<u32>) -> Vec<Point> {
     let unpaced = |point: &Point| match point.walk {
         Walk::Loaded(traffic) if traffic.rate.is_none() => Some(traffic),
         _ => None,
