@@ -26,8 +26,8 @@ const EXPERIMENTS: [&[&str]; 11] = [
     &["residency", "--size=4M", "--trials=9", "--iters=2000"],
     &["variants", "--size=1M", "--trials=9", "--iters=2000"],
     &["distribution", "--size=1M", "--trials=15", "--time-limit=2"],
-    &["bandwidth", "--view=scaling", "--size=1M"],
-    &["loaded", "--size=1M", "--traffic=read", "--rates=0,0.5,max", "--budget=5"],
+    &["bandwidth", "--view=scaling", "--size=1M", "--time-limit=0.5"],
+    &["loaded", "--size=1M", "--traffic=read", "--rates=0,0.5,max", "--budget=5", "--time-limit=0.5"],
 ];
 /// Maximum latency of a hop in nanoseconds. It is some nanoseconds in a cache and a hundred in memory. If a trial of
 /// thousands of hops lasts as long as the stop, its hops are longer than this maximum.

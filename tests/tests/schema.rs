@@ -108,7 +108,7 @@ fn the_pages_are_valid() {
 
 #[test]
 fn the_variants_are_valid() {
-    let options = ["variants", "--json", "--size=8M", "--trials=3", "--iters=2000"];
+    let options = ["variants", "--json", "--size=8M", "--trials=3", "--iters=2000", "--time-limit=0.02"];
     let document = run(&options).expect_json(0);
     assert_valid(&document);
     assert_eq!(at(&document, "/rows/0/variant"), "index4-packed");

@@ -152,10 +152,12 @@ fn options(model: &Model) -> Vec<String> {
         option("iters", Some(model.hops().to_string()));
         option("trials", Some(model.repetitions().to_string()));
         option("pages", Some(model.pages.unwrap_or(Pages::Small).word().into()));
-        // The content of a cache is steady after a lap; without a cache, a part of a lap is enough warm-up. A
-        // hidden cache is found by the warm-up itself, and with random victims it fills over many laps.
-        let has_cache = !model.levels.is_empty() || model.last_level.is_some();
-        let warm_up = if has_cache { model.one_size() / 64 } else { 16384 };
+        // The content of a cache is steady after a lap, or after the loads of four times its lines; without a cache, a
+        // part of a lap is enough warm-up. A hidden cache is found by the warm-up itself, and with random victims it
+        // fills over many laps.
+        let levels = model.levels.iter().chain(model.last_level.iter().map(|last| &last.level));
+        let largest = levels.map(|level| level.size).max();
+        let warm_up = largest.map_or(16384, |size| (model.one_size() / 64).min((4 * size / 64).max(16384)));
         let is_known = model.hidden.is_none() && !model.levels.iter().any(|level| level.random);
         option("warmup-iters", is_known.then(|| warm_up.to_string()));
     } else {

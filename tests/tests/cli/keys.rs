@@ -19,7 +19,7 @@ const EXPERIMENTS: [&[&str]; 11] = [
     &["order", "--size=1M"],
     &["pages", "--size=8M"],
     &["residency", "--size=8M", "--time-limit=1"],
-    &["variants", "--size=8M"],
+    &["variants", "--size=8M", "--time-limit=0.02"],
     &["bandwidth", "--view=scaling", "--size=64K", "--traffic=read,2:1,write", "--time-limit=0.2"],
 ];
 

@@ -71,8 +71,8 @@ impl Browser {
         String::from_utf8_lossy(&found.stdout).into_owned()
     }
 
-    /// Returns the faults of a page. Its own rules would forbid the script.
-    fn faults(&self, page: &str, width: u32, fold: &str, is_dark: bool) -> String {
+    /// Returns the faults of a page, with more options for the browser. Its own rules would forbid the script.
+    fn faults(&self, page: &str, width: u32, fold: &str, is_dark: bool, more: &[&str]) -> String {
         let (before, rest) = page.split_once("<meta http-equiv=\"Content-Security-Policy\"").unwrap();
         let (_, rest) = rest.split_once("/>").unwrap();
         let scheme = if is_dark { "dark" } else { "light" };
@@ -80,7 +80,7 @@ impl Browser {
             "<script>const WIDTH = {width}, FOLD = {fold}, SCHEME = '{scheme}';\n{LOOK}</script></head>"
         );
         let page = std::format!("{before}{}", rest.replacen("</head>", &script, 1));
-        let document = self.open(&page, width, &["--dump-dom", in_scheme(is_dark)]);
+        let document = self.open(&page, width, &[&["--dump-dom", in_scheme(is_dark)], more].concat());
         let (_, faults) = document.split_once("data-faults=\"").expect("the script ran");
         faults.split('"').next().unwrap_or_default().into()
     }
@@ -115,8 +115,7 @@ fn reports_have_figures_and_pictures_on_the_first_screen() {
                 let scheme = if is_dark { "dark" } else { "light" };
                 let picture = browser.place.join(std::format!("{name}-{width}-{scheme}.png"));
                 let picture = std::format!("--screenshot={}", picture.display());
-                browser.open(&page, width, &[&picture, in_scheme(is_dark)]);
-                let faults = browser.faults(&page, width, fold, is_dark);
+                let faults = browser.faults(&page, width, fold, is_dark, &[&picture]);
                 assert!(faults.is_empty(), "{name} of {width} pixels, {scheme}:\n{faults}");
             }
         }
@@ -141,7 +140,7 @@ fn other_pages_are_legible_and_do_not_scroll_sideways() {
     ];
     for (index, (name, page)) in pages(&names).into_iter().enumerate() {
         for width in [400, 1280] {
-            let faults = browser.faults(&page, width, "[]", index % 2 > 0);
+            let faults = browser.faults(&page, width, "[]", index % 2 > 0, &[]);
             assert!(faults.is_empty(), "{name} of {width} pixels:\n{faults}");
         }
     }
@@ -183,12 +182,8 @@ fn cards_are_legible_and_nothing_overlaps() {
              <script>{LOOK_AT_CARD}</script></body>"
         );
         let picture = browser.place.join(std::format!("card-{index}.png"));
-        browser.open(
-            &page,
-            1200,
-            &[&std::format!("--screenshot={}", picture.display()), in_scheme(index % 2 > 0)],
-        );
-        let document = browser.open(&page, 1200, &["--dump-dom"]);
+        let picture = std::format!("--screenshot={}", picture.display());
+        let document = browser.open(&page, 1200, &["--dump-dom", &picture, in_scheme(index % 2 > 0)]);
         let (_, faults) = document.split_once("data-faults=\"").expect("the script ran");
         assert!(
             faults.starts_with('"'),
@@ -212,6 +207,6 @@ fn a_printed_report_has_everything_on_its_pages() {
     assert!(bytes.starts_with(b"%PDF") && (3..=40).contains(&count), "{count} pages");
     // Content that lies beyond the edge in the layout for paper is cut.
     let page = page.replace("@media print{", "@media screen{");
-    let faults = browser.faults(&page, PAPER, "[]", false);
+    let faults = browser.faults(&page, PAPER, "[]", false, &[]);
     assert!(faults.is_empty(), "{faults}");
 }
