@@ -6,9 +6,8 @@
 use latency_tests::cachegrind::CHASE_PREFIX;
 use latency_tests::program::{binary, workspace};
 use latency_tests::skip::skip;
-use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader};
-use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind, elf};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;

@@ -5,10 +5,9 @@
 //! are allowed; a wrong name is not.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::thread;
+use std::{fs, thread};
 
 use latency_tests::lab::load::Loaded;
 use latency_tests::lab::{Boot, Model, architecture, ready};

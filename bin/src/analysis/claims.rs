@@ -1,8 +1,7 @@
 //! The caches that a system reports, for comparison with the caches that a curve shows.
 
 use latency_core::host::Ways;
-use latency_core::worded;
-use latency_core::{Bytes, arch};
+use latency_core::{Bytes, arch, worded};
 
 use latency_engine::machine::{Machine, Platform};
 

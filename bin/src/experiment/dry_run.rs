@@ -4,9 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::bandwidth::view;
-use crate::describe::columns;
 use crate::describe::method::optional;
-use crate::describe::{self, CommandRun, point, trust};
+use crate::describe::{self, CommandRun, columns, point, trust};
 use crate::plan::duration::Range;
 use latency_core::{Worded, plural};
 use latency_engine::budget::Budget;

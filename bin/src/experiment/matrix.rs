@@ -19,9 +19,8 @@ use crate::describe::{
     self, Report, ReportParts, attributes, columns, method, point, reference, split, trust, undisturbed,
 };
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan::budget;
 use crate::plan::own_cores as planned_cores;
-use crate::plan::{self, Scope};
+use crate::plan::{self, Scope, budget};
 use crate::record::row::SINGLE_CORE;
 use latency_engine::error::PlacementError;
 use latency_engine::machine::Machine;

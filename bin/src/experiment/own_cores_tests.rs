@@ -1,11 +1,10 @@
 //! Tests the choice of other cores beside the CPU that measures for a node, and the comparison of their latencies.
 
-use latency_core::CpuId;
+use latency_core::{CpuId, NodeId};
 
 use super::tests::{machine, planned};
 use crate::analysis::matrix::unlike;
 use crate::plan::own_cores::pairs;
-use latency_core::NodeId;
 use latency_engine::budget::Memory;
 use latency_engine::result::{Outcome, Walk};
 use latency_engine::tests::outcome::outcome;

@@ -10,22 +10,18 @@ use crate::describe::Report;
 use crate::error::Failure;
 use crate::options::{FlagId, Options};
 use crate::plan::{self, Plan, Planning, duration};
-use latency_engine::budget::Budget;
-use latency_engine::budget::Memory;
+use latency_engine::budget::{Budget, Memory};
 use latency_engine::checks::conditions::{self, Watch};
 use latency_engine::checks::{find_working_set, self_test, translation_probe};
 use latency_engine::error::{Attempt, MeasureError, PlacementError};
-use latency_engine::finish;
 use latency_engine::machine::{Machine, Platform};
 use latency_engine::memory::second;
-use latency_engine::placement;
 use latency_engine::prefetch_audit::UnderWay;
 use latency_engine::progress::Progress;
-use latency_engine::regions;
-use latency_engine::repeat;
 use latency_engine::result::{Conditions, Counter, Exclusion, Health, Outcome, Timer};
 use latency_engine::session::{Deadline, Findings, Session, now_ns, requested};
 use latency_engine::warning::{TimeLimit, Warning, Warnings};
+use latency_engine::{finish, placement, regions, repeat};
 use latency_sys::arguments::Arguments;
 
 /// Maximum share of the time for a run that the search for the working set has, and nanoseconds that suffice on an idle

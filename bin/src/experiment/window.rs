@@ -20,9 +20,8 @@ use crate::plan::budget;
 use crate::record::members::REORDER_BUFFER;
 use latency_engine::memory::chains::Alongside;
 use latency_engine::result::{Extra, Reach, Walk};
-use latency_engine::run;
 use latency_engine::schedule::window_search;
-use latency_engine::stopwatch;
+use latency_engine::{run, stopwatch};
 use latency_report::document::{fields, members};
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Mark, Part, Picture, Role, Scale, Series, Shown, Unit,

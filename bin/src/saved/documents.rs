@@ -8,8 +8,7 @@ use core::cell::Cell;
 
 use latency_core::Bytes;
 
-use crate::error::Problem;
-use crate::error::{Failure, SavedError};
+use crate::error::{Failure, Problem, SavedError};
 use crate::options::tokens::Escaped;
 use latency_sys::{Errno, Table, file};
 

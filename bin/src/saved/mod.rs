@@ -41,9 +41,8 @@ use crate::options::tokens::Escaped;
 use crate::record::members::{ROWS, SECTIONS_OF};
 use crate::record::row::Row;
 use latency_engine::result::Sample;
-use latency_sys::file;
 use latency_sys::terminal::Stream;
-use latency_sys::{Errno, Table};
+use latency_sys::{Errno, Table, file};
 
 /// The defect of saved results in place of the result of a host: they have no conditions.
 const COLLECTION: Problem =

@@ -285,12 +285,11 @@ fn temporary_name(target: &[u8], attempt: u32) -> Result<Path, Errno> {
 mod tests {
     use super::super::out::write_all;
     use super::*;
-    use std::format;
-    use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::PathBuf;
     use std::string::String;
     use std::vec::Vec;
+    use std::{format, fs};
 
     /// An empty directory for one test, removed at the end of the test.
     struct Scratch(PathBuf);

@@ -6,9 +6,8 @@ use super::*;
 use crate::arch::tests::best_atomics;
 use crate::words::Worded;
 use proptest::prelude::*;
-use std::thread;
-use std::vec;
 use std::vec::Vec;
+use std::{thread, vec};
 
 const BOTH: [ExchangeSide; 2] = [ExchangeSide::First, ExchangeSide::Second];
 /// Maximum number of polls of a call: few, so that a side soon lets the other side run if both share one CPU.

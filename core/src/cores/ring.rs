@@ -166,9 +166,8 @@ mod tests {
     use crate::chain::Order;
     use crate::units::Bytes;
     use crate::words::Worded;
-    use std::thread;
-    use std::vec;
     use std::vec::Vec;
+    use std::{thread, vec};
 
     const WALKS: [Walk; 3] = [Walk::Read, Walk::Own, Walk::Store];
 

@@ -7,11 +7,10 @@
 
 use latency_tests::program::{AARCH64_VARIABLE, workspace};
 use latency_tests::skip::REQUIRE_VARIABLE;
-use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::{fs, io};
 
 const TARGET: &str = "aarch64-unknown-linux-musl";
 

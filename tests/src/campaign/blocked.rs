@@ -5,13 +5,12 @@
 use super::case::format_of;
 use super::{Case, DEAF, STATUS};
 use crate::confine::Confine;
-use std::fs;
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// Maximum of the process's own time between the signal and its end.
 const SOON: Duration = Duration::from_secs(2);

@@ -1,10 +1,10 @@
 //! The rules of each format: the needs of its readers, and no character that steers a terminal.
 
-use super::markup;
-use super::{CONTROL, EMPTY, Finding, MALFORMED, NULL, NUMBER, PLURAL, SCHEMA, STEERING, WIDE, WIDE_TABLE};
-use crate::prometheus;
+use super::{
+    CONTROL, EMPTY, Finding, MALFORMED, NULL, NUMBER, PLURAL, SCHEMA, STEERING, WIDE, WIDE_TABLE, markup,
+};
 use crate::schema::{of_results, violations};
-use crate::tap;
+use crate::{prometheus, tap};
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};

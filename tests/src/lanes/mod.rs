@@ -12,12 +12,10 @@ pub use job::{Job, Program, jobs, programs};
 pub use moved::{MOVED, Moved, TESTS_VARIABLE, is_everything, of_everything};
 pub use outcome::{Counts, Outcome};
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::mpsc::channel;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, io, thread};
 
 /// Runs all jobs, and calls `ended` with each job, its duration and its outcome. Whenever CPUs are free, it starts the first
 /// job that does not need more of them.

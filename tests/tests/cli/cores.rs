@@ -8,9 +8,8 @@ use latency_tests::run::{finish, finish_within, run};
 use latency_tests::schema::assert_valid;
 use latency_tests::skip::{not_shown, skip};
 use serde_json::Value;
-use std::fs;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 /// Returns two CPUs that the tests may use; without them the test is skipped.
 fn two_cpus(test: &str) -> Option<String> {

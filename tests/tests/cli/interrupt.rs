@@ -7,11 +7,10 @@ use latency_tests::document::{array, at, decimal, number, point, warnings};
 use latency_tests::run::{Run, finish_within, read_until};
 use latency_tests::schema::assert_valid;
 use serde_json::Value;
-use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Stdio};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 /// Maximum wall-clock time until the end. A busy host may give the process little CPU time.
 const PATIENCE: Duration = Duration::from_secs(60);

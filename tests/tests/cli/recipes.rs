@@ -6,11 +6,10 @@ use latency_tests::program::workspace;
 use latency_tests::prometheus;
 use latency_tests::run::{finish, run};
 use latency_tests::skip::skip;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 use yaml_rust2::{Yaml, YamlLoader};
 
 /// Returns the path of a recipe.

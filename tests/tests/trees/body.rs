@@ -9,13 +9,12 @@ use latency_tests::schema::{of_results, violations};
 use latency_tests::skip::skip;
 use latency_tests::usage;
 use serde_json::Value;
-use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 /// Exit statuses of a run: a result, or nothing to measure. A file of the system never makes the arguments wrong.
 const STATUSES: [i32; 2] = [0, 2];

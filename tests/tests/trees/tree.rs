@@ -2,10 +2,9 @@
 
 use latency_tests::program::workspace;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::{fs, io};
 
 /// An entry at a path.
 #[derive(Clone, Debug)]

@@ -241,10 +241,9 @@ mod tests {
     use crate::result::KernelClock;
     use crate::warning::Severity;
     use std::collections::BTreeMap;
-    use std::format;
     use std::string::String;
-    use std::vec;
     use std::vec::Vec;
+    use std::{format, vec};
 
     /// Returns the codes of the warnings about conditions, and whether each makes a result unreliable.
     fn codes(platform: Platform, found: Conditions) -> Vec<(&'static str, bool)> {

@@ -10,8 +10,7 @@ use core::ops::{DerefMut, Range};
 
 use latency_core::{Bytes, Pcg32, Summary, ToReal, math, plural, sort_by_key, stats};
 
-use crate::budget::{Budget, Memory};
-use crate::budget::{MOST_ROUNDS, OVERTIME, PLACES};
+use crate::budget::{Budget, MOST_ROUNDS, Memory, OVERTIME, PLACES};
 use crate::error::Attempt;
 use crate::progress::Progress;
 use crate::result::{Point, Round, RoundSeries, Walk};

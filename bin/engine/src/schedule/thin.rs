@@ -81,8 +81,7 @@ fn visit_ns(state: &State) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Budget;
-    use crate::budget::{FEWEST_ROUNDS, PLACES};
+    use crate::budget::{Budget, FEWEST_ROUNDS, PLACES};
     use crate::progress::Progress;
     use crate::schedule::tests::point;
     use crate::tests::simulated::place::{Fake, Hop};

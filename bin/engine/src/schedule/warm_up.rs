@@ -5,8 +5,7 @@
 
 use latency_core::stats;
 
-use crate::budget::{Budget, Pass};
-use crate::budget::{FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, SHORT_PASS, few};
+use crate::budget::{Budget, FEW_HOPS, FEWEST_ROUNDS, FILLING_LAPS, Pass, SHORT_PASS, few};
 use crate::error::Attempt;
 use crate::result::WarmUp;
 use crate::schedule::grouped::{few_before, walk_others};

@@ -5,8 +5,7 @@
 
 use latency_core::arch::{self, Stamp};
 use latency_core::clock::{self, Sandwich};
-use latency_core::stats;
-use latency_core::{Hertz, Picoseconds, Ticks, ToReal, math};
+use latency_core::{Hertz, Picoseconds, Ticks, ToReal, math, stats};
 
 use crate::error::{Attempt, LONGEST_STEP_NS, MeasureError, PlacementError, TimingError};
 use crate::machine::{Platform, Processor};

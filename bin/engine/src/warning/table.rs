@@ -11,8 +11,9 @@ use latency_core::{
 
 use super::entry::About::{self, Cpu, Level, Node, Point, Run, Size, Traffic};
 use super::entry::Severity::{self, Fair, Note, Poor};
-use super::entry::{Clipped, NoCounters, SeenCause, ShortText, TimeLimit};
-use super::entry::{Entry, Facts, percent, percent_off, size_option};
+use super::entry::{
+    Clipped, Entry, Facts, NoCounters, SeenCause, ShortText, TimeLimit, percent, percent_off, size_option,
+};
 use crate::words::words;
 use latency_report::Digits;
 use latency_sys::Errno;

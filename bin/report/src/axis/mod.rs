@@ -9,9 +9,8 @@ mod ticks;
 use alloc::vec::Vec;
 use core::fmt::{self, Display};
 
-use latency_core::Bytes;
 use latency_core::math::{self, exp2, log2, round};
-use latency_core::{ToReal, Trimmed};
+use latency_core::{Bytes, ToReal, Trimmed};
 
 use super::chart::{Axis, Chart, Data, MarkKind, Matrix, Scale, Unit, value_at};
 use super::figures::{Figure, rounded};

@@ -24,8 +24,7 @@ mod view;
 
 use super::{Command, CommandResult};
 use crate::describe::columns;
-use crate::error::Unreliable;
-use crate::error::{Failure, NoVerdict, Outliers, SavedError};
+use crate::error::{Failure, NoVerdict, Outliers, SavedError, Unreliable};
 use crate::options::tokens::Escaped;
 use crate::options::{Descriptor, FlagId, FlagSet, MAX_OPERANDS, Operands, Options};
 use alloc::vec::Vec;

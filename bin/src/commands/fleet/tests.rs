@@ -1,12 +1,11 @@
 //! Tests with imaginary hosts: slow hosts are found, and other contents of their files are handled.
 
 use std::boxed::Box;
-use std::format;
-use std::fs;
 use std::path::PathBuf;
 use std::string::{String, ToString};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::vec::Vec;
+use std::{format, fs};
 
 use latency_core::Pcg32;
 use proptest::prelude::*;

@@ -9,8 +9,7 @@ use alloc::vec::Vec;
 use latency_core::ToReal;
 
 use super::{COUNT, Came, END, Needs, SECTIONS, asked, budget_ns, least};
-use crate::error::Failure;
-use crate::error::Unreliable;
+use crate::error::{Failure, Unreliable};
 use crate::experiment::run_experiment::{self, Effort, ExperimentRun, run_experiment};
 use crate::options::Options;
 use latency_engine::error::PlacementError;

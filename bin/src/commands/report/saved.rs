@@ -5,8 +5,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-use core::slice;
+use core::{fmt, slice};
 
 use latency_core::{Estimate, Text, plural};
 

@@ -6,8 +6,7 @@ pub(super) mod view;
 
 use super::Experiment;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
-use crate::plan::budget;
-use crate::plan::{generators, traffic};
+use crate::plan::{budget, generators, traffic};
 use latency_core::traffic::View;
 use latency_engine::budget::Budget;
 use latency_engine::error::Attempt;

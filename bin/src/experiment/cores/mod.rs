@@ -13,8 +13,7 @@ use crate::analysis::cores::{CoresConclusion, CpuPair, SharingClass, conclude, d
 use crate::describe::columns::{self, RowOrigin};
 use crate::describe::{Report, ReportParts, metrics, point};
 use crate::options::{Descriptor, FlagId, FlagSet, Pairs};
-use crate::plan::budget;
-use crate::plan::cores;
+use crate::plan::{budget, cores};
 use crate::record::members::{ATOMICS, CLASSES, CORE_TYPES};
 use latency_engine::result::{Outcome, Owned, PerLine, PingPong, Walk};
 use latency_engine::warning::Warning;

@@ -17,16 +17,11 @@ use crate::experiment::tests::options;
 use crate::options::Options;
 use crate::plan;
 use latency_core::words::When;
-use latency_engine::budget::Budget;
-use latency_engine::budget::Memory;
-use latency_engine::checks::conditions;
+use latency_engine::budget::{Budget, Memory};
 use latency_engine::checks::conditions::in_core;
-use latency_engine::checks::{find_working_set, self_test, sizing, translation_probe};
-use latency_engine::finish;
+use latency_engine::checks::{conditions, find_working_set, self_test, sizing, translation_probe};
 use latency_engine::machine::Machine;
-use latency_engine::memory::RealSchedule;
-use latency_engine::memory::second;
-use latency_engine::pieces;
+use latency_engine::memory::{RealSchedule, second};
 use latency_engine::prefetch_audit::PairRatios;
 use latency_engine::progress::Progress;
 use latency_engine::result::{
@@ -37,6 +32,7 @@ use latency_engine::result::{Undisturbed, Walk};
 use latency_engine::session::{Noted, Session};
 use latency_engine::tests::leaked;
 use latency_engine::warning::{Severity, Warnings};
+use latency_engine::{finish, pieces};
 
 /// Maximum memory that the prefetch audit walks.
 const AUDITED: Bytes = Bytes(256 << 20);

@@ -5,13 +5,12 @@
 //! target; it starts from a new seed each time (`FUZZ_SEED` repeats one) and prints a summary.
 
 use core::fmt::Debug;
-use std::format;
 use std::io::Write;
 use std::string::String;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+use std::{format, thread};
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseResult, TestError, TestRng, TestRunner};

@@ -1,10 +1,9 @@
 //! Documents of every scene, shown again: the same as their runs showed, in every format. Their tables have the cells of
 //! their rows.
 
-use std::format;
 use std::string::String;
-use std::vec;
 use std::vec::Vec;
+use std::{format, vec};
 
 use super::scene::Scene;
 use super::{findings, in_format, is_run, scenes, without_shown};

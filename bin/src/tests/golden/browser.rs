@@ -10,9 +10,8 @@ use std::process::{Command, Stdio};
 use std::string::String;
 use std::vec::Vec;
 
-use super::findings;
 use super::scene::{Scene, Trouble};
-use super::{pages, scenes};
+use super::{findings, pages, scenes};
 
 /// Puts what is wrong with a page into the page.
 const LOOK: &str = include_str!("look.js");

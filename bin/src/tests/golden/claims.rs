@@ -8,9 +8,8 @@ use std::collections::BTreeSet;
 use std::string::String;
 use std::vec::Vec;
 
-use super::findings;
 use super::scene::Trouble;
-use super::scenes;
+use super::{findings, scenes};
 
 /// Returns the text of an experiment with one trouble, on one line.
 fn text(line: &str, machine: &'static str, trouble: &'static Trouble) -> String {

@@ -25,12 +25,10 @@ mod spans;
 mod stored;
 
 use std::collections::BTreeSet;
-use std::env;
-use std::fs;
 use std::path::PathBuf;
 use std::string::String;
-use std::thread;
 use std::vec::Vec;
+use std::{env, fs, thread};
 
 use crate::catalogue::EXPERIMENTS;
 use latency_report::{Audience, FORMATS};

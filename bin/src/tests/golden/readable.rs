@@ -2,10 +2,9 @@
 //! writes what the reader refuses.
 
 use std::collections::BTreeSet;
-use std::format;
 use std::string::String;
 use std::vec::Vec;
-use std::{env, fs, process};
+use std::{env, format, fs, process};
 
 use latency_core::Pcg32;
 

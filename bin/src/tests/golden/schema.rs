@@ -7,10 +7,9 @@
 
 use crate::record::columns::{Column, FIELDS_OF_POINTS, HOST, NOT_MEASURED, NS, STARTED};
 use std::collections::BTreeMap;
-use std::format;
 use std::string::{String, ToString};
-use std::vec;
 use std::vec::Vec;
+use std::{format, vec};
 
 use super::json::Json;
 use super::seen::{Fields, Seen, Shape, ends};

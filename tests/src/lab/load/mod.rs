@@ -18,9 +18,8 @@ pub use visits::{CALM, Rate, Visit, calm, levels, middle, visits};
 use serde_json::Value;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::Model;
 use super::boot::boot_all;
-use super::host;
+use super::{Model, host};
 use crate::vm::Console;
 
 /// Lock that prevents two guests at a time, since they would have two virtual CPUs for each CPU of the host.

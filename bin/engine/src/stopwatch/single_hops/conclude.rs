@@ -4,8 +4,7 @@
 
 use latency_core::histogram::fold::{self, Search};
 use latency_core::hops::{self, Sample, Stamped};
-use latency_core::math;
-use latency_core::{Picoseconds, Summary, stats};
+use latency_core::{Picoseconds, Summary, math, stats};
 
 use crate::result::{Distribution, Interruptions, Outcome};
 use crate::stopwatch::Singles;

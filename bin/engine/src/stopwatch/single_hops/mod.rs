@@ -9,15 +9,13 @@ mod conclude;
 use latency_core::buffer::TimedHops;
 use latency_core::histogram::Histogram;
 use latency_core::hops::{self, Sample, Stamped, Tally, Watch};
-use latency_core::{ToReal, math};
-use latency_core::{arch, stats};
+use latency_core::{ToReal, arch, math, stats};
 
 use crate::error::{Attempt, MeasureError};
 use crate::result::distribution::PERCENTAGES;
 use crate::result::{Counter, Distribution, Interruptions, Round};
 use crate::seam::FEWEST_HOPS;
-use crate::stopwatch::Subject;
-use crate::stopwatch::not_proven;
+use crate::stopwatch::{Subject, not_proven};
 use latency_sys::{Errno, Table, cpu, signal};
 
 /// Windows between two checks of the clock: 48 KiB of samples, which fit in a second-level cache.

@@ -3,8 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use crate::budget::Budget;
-use crate::budget::Memory;
+use crate::budget::{Budget, Memory};
 use crate::error::{Attempt, MeasureError};
 use crate::result::{Point, Software, Walk};
 use crate::seam::{Batch, Condition, Place, Walkable, Walked, Walker};

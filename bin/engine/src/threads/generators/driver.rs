@@ -10,8 +10,7 @@ use latency_core::{CpuSet, LINE, NodeId, ToReal};
 
 use crate::error::{Attempt, MeasureError, PlacementError};
 use crate::placement::{Site, Witness};
-use crate::regions::MOST;
-use crate::regions::PlannedRegion;
+use crate::regions::{MOST, PlannedRegion};
 use crate::result::{Point, Timer, Traffic};
 use crate::stopwatch::CpuTimes;
 use crate::threads::generators::generator::{Generator, GeneratorTask, Pace, SharedByGenerators};

@@ -225,8 +225,7 @@ mod tests {
     use latency_core::arch::Line;
     use latency_core::traffic::PERMUTED_LINES;
     use latency_core::traffic::pace::FRACTION_BITS;
-    use std::thread;
-    use std::vec;
+    use std::{thread, vec};
 
     /// Returns the number of lines that each of two runs wrote, and the number that still have its value: all, unless
     /// the second run wrote to lines of the first. `runs` are the kind and the number of parts of each.
