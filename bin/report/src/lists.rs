@@ -11,6 +11,15 @@ pub fn joined(first: &str, next: &str, things: impl Iterator<Item: Display>) -> 
     all
 }
 
+/// Returns up to `most` of `count` things, separated by commas, and the number of further things.
+pub fn listed(most: usize, count: usize, things: impl Iterator<Item: Display>) -> String {
+    let all = joined("", ", ", things.take(most));
+    match count.saturating_sub(most) {
+        0 => all,
+        more => format!("{all} and {more} more"),
+    }
+}
+
 fn append(all: &mut String, before: &str, thing: &dyn Display) {
     // A text takes everything.
     let _ = write!(all, "{before}{thing}");

@@ -12,15 +12,11 @@ pub mod show;
 #[cfg(test)]
 pub use fleet::tests as fleet_tests;
 
-use alloc::string::String;
-use core::fmt::Display;
-
 use crate::describe::CommandRun;
 use crate::describe::output::Columns;
 use crate::error::Failure;
 use crate::options::{Descriptor, Options};
 use latency_report::Shown;
-use latency_report::lists::joined;
 
 /// The result of a command.
 pub struct CommandResult {
@@ -68,14 +64,5 @@ impl Command {
         let mut whole = Shown::of(|document| ran().present(document));
         whole.append(shown);
         Ok((whole, failure))
-    }
-}
-
-/// Shows up to `most` of `count` items, separated by commas, and the number of further items.
-fn listed(most: usize, count: usize, things: impl Iterator<Item: Display>) -> String {
-    let all = joined("", ", ", things.take(most));
-    match count.saturating_sub(most) {
-        0 => all,
-        more => format!("{all} and {more} more"),
     }
 }

@@ -7,11 +7,10 @@ use latency_core::{Trimmed, plural};
 use super::points::SideValue;
 use super::view::{ComparisonView, Differs, TRUST};
 use crate::analysis::comparison::{ComparisonVerdict, DifferingPart, PointGroup, partners};
-use crate::commands::listed;
 use crate::record::columns::{INITIATOR_NODE, TARGET_NODE, WORKING_SET};
 use crate::record::label::{Label, shown as shown_value};
 use latency_report::document::{fields, members};
-use latency_report::lists::joined;
+use latency_report::lists::{joined, listed};
 use latency_report::{ByPercent, Part, Shown};
 
 fields! {

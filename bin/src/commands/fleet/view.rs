@@ -19,10 +19,10 @@ use super::runs::{Refused, Runs};
 use super::settled::Settled;
 use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
-use crate::commands::listed;
 use crate::describe::time::Utc;
 use crate::options::Options;
 use crate::saved::{self, alike};
+use latency_report::lists::listed;
 use latency_report::{Digits, Level, Role, Shown};
 
 /// Maximum number of names in a sentence or list.

@@ -15,11 +15,13 @@ use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
 use latency_engine::result::{LineLevel, Outcome, Owned, PerLine};
 use latency_report::chart::{MatrixGroup, vector};
-use latency_report::lists::joined;
+use latency_report::lists::listed;
 use latency_report::{
     Axis, Chart, ChartPoint, Data, Digits, Level, Matrix, Picture, Role, Scale, Series, Shown, Unit,
 };
 
+/// Maximum number of pairs that a sentence names.
+const NAMED: usize = 4;
 /// Maximum number of CPUs of a matrix in text; a larger one would be unreadable.
 const MOST_IN_TEXT: usize = 16;
 /// Maximum number of CPUs of a matrix in a picture; larger ones show a mark for each pair.
@@ -85,7 +87,7 @@ pub fn answers(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) 
         }
     }
     for (reason, pairs) in excluded {
-        let (s, names) = (plural(pairs.len()), named(pairs.len(), pairs.iter().cloned()));
+        let (s, names) = (plural(pairs.len()), listed(NAMED, pairs.len(), pairs.iter()));
         describe::missing(document, Role::Missing, &format_args!("Pair{s} of CPUs {names}"), &reason);
     }
     not_chosen(document, report, view);
@@ -219,16 +221,6 @@ fn grid(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
     });
 }
 
-/// Returns the names of the first pairs, and the number of the rest.
-fn named(count: usize, pairs: impl Iterator<Item = String> + Clone) -> String {
-    const NAMED: usize = 4;
-    let names = joined("", ", ", pairs.take(NAMED));
-    match count.saturating_sub(NAMED) {
-        0 => names,
-        more => format!("{names} and {more} more"),
-    }
-}
-
 /// Writes the pairs that were not chosen because others of their class represent them.
 fn not_chosen(document: &mut Shown, report: &Report<'_>, CoresView { left_out, .. }: &CoresView<'_>) {
     let pairs = left_out.iter().flat_map(|(a, others)| others.iter().map(move |b| format!("{a}-{b}")));
@@ -238,7 +230,7 @@ fn not_chosen(document: &mut Shown, report: &Report<'_>, CoresView { left_out, .
         document.missing(format_args!(
             "Sampled {} of {all} pairs (a few per class); skipped {} (see --pairs, --budget).",
             all - count,
-            named(count, pairs)
+            listed(NAMED, count, pairs)
         ));
     }
 }
