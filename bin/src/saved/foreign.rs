@@ -12,6 +12,8 @@
 //! CPUs; the text has them, a title before each of several tables, and the error behind each latency. E. Rigtorp,
 //! c2clat `c2clat.cpp`: a square, with the CPUs in its first row and column, and zeros for a CPU itself.
 
+use alloc::vec::Vec;
+
 use latency_core::Text;
 
 use super::fields::{self, Numerals, fields, number, separator, sized, timed};
@@ -21,6 +23,7 @@ use crate::record::columns::{
     WORKING_SET,
 };
 use crate::record::row::{ONE_WAY, Row};
+use latency_report::chart::vector;
 use latency_report::escape::escaped;
 
 /// A text by which the output of each tool is recognised.
@@ -183,12 +186,11 @@ fn separator_of_pairs(line: &str) -> Option<u8> {
 }
 
 /// Returns the fields of a line: those of CSV may be empty.
-fn fields_of_pairs(line: &str) -> impl Iterator<Item = &str> + Clone {
+fn fields_of_pairs(line: &str) -> Vec<&str> {
     let separator = separator_of_pairs(line);
-    let is_csv = separator.is_some();
-    let is_mark = move |mark: char| separator.map_or(mark.is_ascii_whitespace(), |own| mark == own.into());
-    let parts = line.trim_ascii().split(is_mark).map(|field| field.trim_ascii().trim_matches('"'));
-    parts.filter(move |field| is_csv || !field.is_empty())
+    let is_mark = |mark: char| separator.map_or(mark.is_ascii_whitespace(), |own| mark == own.into());
+    let fields = line.trim_ascii().split(is_mark).map(|field| field.trim_ascii().trim_matches('"'));
+    vector(fields.filter(|field| separator.is_some() || !field.is_empty()))
 }
 
 /// Returns the number of a CPU.
@@ -206,82 +208,76 @@ fn latency(field: &str) -> Option<f64> {
     number_of_pairs(field).filter(|latency| *latency > 0.0)
 }
 
-/// The CPUs of the columns of a table.
-#[derive(Clone, Copy)]
-struct CpuColumns<'t> {
-    /// The line that names them; without one, their places are their names.
-    heading: Option<&'t str>,
-    /// The number of rows before.
-    rows: u32,
+/// Returns the CPUs of columns that a line names: at least two in their order, alone or behind one other field.
+fn columns_of(line: &str) -> Option<Vec<u32>> {
+    let fields = fields_of_pairs(line);
+    let words = fields.iter().take_while(|field| cpu(field).is_none()).count();
+    let mut columns = Vec::new();
+    for field in fields.iter().skip(words).filter(|field| !field.is_empty()) {
+        columns.push(cpu(field)?);
+    }
+    (words <= 1 && columns.len() > 1 && columns.is_sorted_by(|one, next| one < next)).then_some(columns)
 }
 
-impl<'t> CpuColumns<'t> {
-    /// Returns the columns that a line names: at least two CPUs in their order, alone or behind one other field.
-    fn of(line: &'t str) -> Option<CpuColumns<'t>> {
-        let words = fields_of_pairs(line).take_while(|field| cpu(field).is_none()).count();
-        let cpus = || fields_of_pairs(line).skip(words).filter(|field| !field.is_empty()).map(cpu);
-        let rises = cpus().zip(cpus().skip(1)).all(|(one, next)| one < next);
-        let is_heading = words <= 1 && cpus().count() > 1 && cpus().all(|cpu| cpu.is_some()) && rises;
-        is_heading.then_some(CpuColumns { heading: Some(line), rows: 0 })
-    }
-
-    /// Returns the CPU of a column.
-    fn cpu(self, column: usize) -> Option<u32> {
-        match self.heading {
-            Some(heading) => fields_of_pairs(heading).filter_map(cpu).nth(column),
-            None => u32::try_from(column).ok(),
-        }
-    }
-
-    /// Returns the CPU of a row and its other fields, if the line is a row: no CPU has a latency with itself, and none is
-    /// outside of the columns.
-    fn row(self, line: &'t str) -> Option<(u32, impl Iterator<Item = &'t str> + Clone)> {
-        let named = usize::from(self.heading.is_some());
-        let own = if named == 1 { cpu(fields_of_pairs(line).next()?)? } else { self.rows };
-        let cells = fields_of_pairs(line).skip(named);
-        let fits = cells.clone().enumerate().all(|(column, field)| {
-            let other = self.cpu(column);
-            field.is_empty() || other.is_some() && (latency(field).is_none() || other != Some(own))
-        });
-        let is_known =
-            self.heading.is_none_or(|heading| fields_of_pairs(heading).any(|field| cpu(field) == Some(own)));
-        (fits && is_known).then_some((own, cells))
-    }
+/// Returns the CPU of a column. Without names, places are numbers of CPUs.
+fn cpu_of(columns: Option<&[u32]>, column: usize) -> Option<u32> {
+    columns.map_or(Some(column as u32), |columns| columns.get(column).copied())
 }
 
-/// Returns whether a text has a table with names of CPUs: a heading, and rows of its first two CPUs.
-fn is_named(text: &str) -> bool {
-    let lines = || lines(text).filter(|line| !line.trim_ascii().is_empty());
-    lines().zip(lines().skip(1).zip(lines().skip(2))).any(|(heading, (first, second))| {
-        CpuColumns::of(heading).is_some_and(|columns| {
-            let own = |line| columns.row(line).map(|(own, _)| own);
-            own(first).is_some() && [own(first), own(second)] == [columns.cpu(0), columns.cpu(1)]
-        })
+/// Returns the CPU of a row and its other fields, if the line is a row: no CPU has a latency with itself, and none is
+/// outside of the columns. Without names, the row at a place is that of the CPU with this number.
+fn row_of<'t>(columns: Option<&[u32]>, place: usize, line: &'t str) -> Option<(u32, Vec<&'t str>)> {
+    let mut cells = fields_of_pairs(line);
+    let own = match columns {
+        Some(columns) => cpu(cells.first()?).filter(|own| columns.contains(own))?,
+        None => place as u32,
+    };
+    cells.drain(..usize::from(columns.is_some()));
+    let fits = cells.iter().enumerate().all(|(column, field)| {
+        let other = cpu_of(columns, column);
+        field.is_empty() || other.is_some() && (latency(field).is_none() || other != Some(own))
+    });
+    fits.then_some((own, cells))
+}
+
+/// Returns the lines of a text that are not empty.
+fn filled_lines(text: &str) -> Vec<&str> {
+    vector(lines(text).filter(|line| !line.trim_ascii().is_empty()))
+}
+
+/// Returns whether lines have a table with names of CPUs: a heading, and rows of its first two CPUs.
+fn is_named(lines: &[&str]) -> bool {
+    lines.windows(3).any(|lines| match lines {
+        [heading, rows @ ..] => columns_of(heading).is_some_and(|columns| {
+            rows.iter()
+                .zip(&columns)
+                .all(|(row, cpu)| row_of(Some(&columns), 0, row).is_some_and(|(own, _)| own == *cpu))
+        }),
+        [] => false,
     })
 }
 
 /// Returns whether a text has tables of CPUs. Without names, each line is a row, as many as there are columns.
 fn has_pairs(text: &str) -> bool {
-    let lines = || lines(text).filter(|line| !line.trim_ascii().is_empty());
-    let count = lines().count();
-    let is_row = |(index, line): (usize, &str)| {
-        let columns = CpuColumns { heading: None, rows: index as u32 };
-        let Some((_, cells)) = columns.row(line).filter(|_| separator_of_pairs(line).is_some()) else {
-            return false;
-        };
-        let is_number = |field: &str| {
-            number_of_pairs(field).is_some() || !field.bytes().any(|byte| byte.is_ascii_digit())
-        };
-        let has_latency = index == 0 || cells.clone().any(|field| latency(field).is_some());
-        (count..=count + 1).contains(&cells.clone().count()) && cells.clone().all(is_number) && has_latency
+    let lines = filled_lines(text);
+    let is_number =
+        |field: &&str| number_of_pairs(field).is_some() || !field.bytes().any(|byte| byte.is_ascii_digit());
+    let is_row = |(index, line): (usize, &&str)| {
+        let row = row_of(None, index, line).filter(|_| separator_of_pairs(line).is_some());
+        row.is_some_and(|(_, cells)| {
+            let has_latency = index == 0 || cells.iter().any(|field| latency(field).is_some());
+            let fits = cells.len() == lines.len() || cells.len() == lines.len() + 1;
+            fits && cells.iter().all(is_number) && has_latency
+        })
     };
-    is_named(text) || count > 1 && lines().enumerate().all(is_row)
+    is_named(&lines) || lines.len() > 1 && lines.iter().enumerate().all(is_row)
 }
 
 /// Reads every table of CPUs. Lines that do not belong to one are skipped.
 fn read_pairs(text: &str, draft: &mut Draft) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
-    let mut columns = (!is_named(text)).then_some(CpuColumns { heading: None, rows: 0 });
+    let is_named = is_named(&filled_lines(text));
+    let (mut columns, mut rows) = (None::<Vec<u32>>, 0);
     let mut method = "";
     each_line(text, &mut |_, line| {
         if line.is_empty() {
@@ -292,13 +288,16 @@ fn read_pairs(text: &str, draft: &mut Draft) -> Result<(), Problem> {
         {
             method = title;
         }
-        let Some((of, (own, cells))) = columns.and_then(|of| Some((of, of.row(line)?))) else {
-            columns = CpuColumns::of(line).or(columns);
+        let row = row_of(columns.as_deref(), rows, line).filter(|_| columns.is_some() || !is_named);
+        let Some((own, cells)) = row else {
+            columns = columns_of(line).or(columns.take());
             return Ok(());
         };
-        columns = Some(CpuColumns { rows: of.rows + 1, ..of });
-        for (column, field) in cells.enumerate() {
-            let Some(other) = of.cpu(column).filter(|other| *other != own) else { continue };
+        rows += 1;
+        for (column, field) in cells.into_iter().enumerate() {
+            let Some(other) = cpu_of(columns.as_deref(), column).filter(|other| *other != own) else {
+                continue;
+            };
             let Some(nanoseconds) = latency(field) else {
                 // A triangle has no latencies behind its own CPU; nan and inf are none either.
                 if number_of_pairs(field).is_some()
