@@ -2,8 +2,7 @@
 //!
 //! A set is a bitmap of fixed size, laid out as the kernel lays out an affinity mask or a node mask, so that its words
 //! can be handed to a system call. The notation (`0,2-3`) is that of `/sys/devices/system/node/online` and of
-//! `--cpunode`. Nothing here knows which numbers exist on a machine. Functions of words are the same for sets of any
-//! size.
+//! `--cpunode`. Nothing here knows which numbers exist on a machine.
 
 use core::fmt;
 
@@ -32,7 +31,11 @@ impl<const WORDS: usize> IdSet<WORDS> {
 
     /// Adds `id`. Returns false if it was a member already, or is not below [`Self::CAPACITY`].
     pub fn insert(&mut self, id: u32) -> bool {
-        insert_in(&mut self.words, id)
+        let (word, bit) = split(id);
+        let Some(word) = self.words.get_mut(word) else { return false };
+        let added = *word & bit == 0;
+        *word |= bit;
+        added
     }
 
     /// Returns whether `id` is a member.
@@ -69,7 +72,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
 
     /// Returns the members in rising order.
     pub fn iter(&self) -> Ids<'_> {
-        ids_in(&self.words)
+        Ids { words: self.words.iter(), current: 0, end: 0 }
     }
 
     /// Returns the members that the sets have in common.
@@ -109,7 +112,7 @@ impl<const WORDS: usize> IdSet<WORDS> {
     pub fn parse_kernel(text: &[u8]) -> Result<Self, ListError<'_>> {
         match text.trim_ascii() {
             [] => Ok(Self::EMPTY),
-            text => Self::parse(text, Repeats::Allowed),
+            text => Self::parse(text, true),
         }
     }
 
@@ -121,13 +124,28 @@ impl<const WORDS: usize> IdSet<WORDS> {
     pub fn parse_list(text: &[u8]) -> Result<Self, ListError<'_>> {
         match text {
             [] => Err(ListError::Empty),
-            text => Self::parse(text, Repeats::Refused),
+            text => Self::parse(text, false),
         }
     }
 
-    fn parse(list: &[u8], repeats: Repeats) -> Result<Self, ListError<'_>> {
+    fn parse(list: &[u8], may_repeat: bool) -> Result<Self, ListError<'_>> {
         let mut set = Self::EMPTY;
-        parse_into(&mut set.words, list, repeats)?;
+        for piece in list.split(|byte| *byte == b',') {
+            if piece.is_empty() {
+                return Err(ListError::EmptyItem { list });
+            }
+            let mut ends = piece.splitn(2, |byte| *byte == b'-');
+            let first = parse_id(piece, ends.next().unwrap_or_default(), Self::CAPACITY)?;
+            let last = ends.next().map_or(Ok(first), |end| parse_id(piece, end, Self::CAPACITY))?;
+            if last < first {
+                return Err(ListError::Backwards { piece });
+            }
+            for id in first..=last {
+                if !set.insert(id) && !may_repeat {
+                    return Err(ListError::Repeated { piece, id });
+                }
+            }
+        }
         Ok(set)
     }
 
@@ -167,7 +185,15 @@ impl<'a, const WORDS: usize> IntoIterator for &'a IdSet<WORDS> {
 /// Writes the kernel's notation, `0,2-3`; writes nothing for the empty set.
 impl<const WORDS: usize> fmt::Display for IdSet<WORDS> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_list(&self.words, out)
+        let mut separator = "";
+        for first in self.iter().filter(|id| *id == 0 || !self.contains(id - 1)) {
+            write!(out, "{separator}{first}")?;
+            if let Some(last) = (first + 1..).take_while(|id| self.contains(*id)).last() {
+                write!(out, "-{last}")?;
+            }
+            separator = ",";
+        }
+        Ok(())
     }
 }
 
@@ -229,55 +255,9 @@ fn shown(text: &[u8]) -> impl fmt::Display + '_ {
     fmt::from_fn(move |out| write!(out, "{}{cut}", text.escape_ascii()))
 }
 
-/// The rule for a list that names a number twice.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Repeats {
-    Allowed,
-    Refused,
-}
-
 /// Returns the word of `id` in a bitmap, and its bit there.
 const fn split(id: u32) -> (usize, u64) {
     (id as usize / 64, 1 << (id % 64))
-}
-
-/// Adds `id`. Returns false if it was a member already, or is beyond the words.
-fn insert_in(words: &mut [u64], id: u32) -> bool {
-    let (word, bit) = split(id);
-    let Some(word) = words.get_mut(word) else { return false };
-    let added = *word & bit == 0;
-    *word |= bit;
-    added
-}
-
-/// Returns the members in rising order.
-fn ids_in(words: &[u64]) -> Ids<'_> {
-    Ids { words: words.iter(), current: 0, end: 0 }
-}
-
-/// Adds the members of a list that is not empty.
-fn parse_into<'a>(words: &mut [u64], list: &'a [u8], repeats: Repeats) -> Result<(), ListError<'a>> {
-    let capacity = (words.len() * 64) as u32;
-    for piece in list.split(|byte| *byte == b',') {
-        if piece.is_empty() {
-            return Err(ListError::EmptyItem { list });
-        }
-        let mut ends = piece.splitn(2, |byte| *byte == b'-');
-        let first = parse_id(piece, ends.next().unwrap_or_default(), capacity)?;
-        let last = match ends.next() {
-            Some(end) => parse_id(piece, end, capacity)?,
-            None => first,
-        };
-        if last < first {
-            return Err(ListError::Backwards { piece });
-        }
-        for id in first..=last {
-            if !insert_in(words, id) && repeats == Repeats::Refused {
-                return Err(ListError::Repeated { piece, id });
-            }
-        }
-    }
-    Ok(())
 }
 
 fn parse_id<'a>(piece: &'a [u8], digits: &'a [u8], capacity: u32) -> Result<u32, ListError<'a>> {
@@ -292,25 +272,4 @@ fn parse_id<'a>(piece: &'a [u8], digits: &'a [u8], capacity: u32) -> Result<u32,
     } else {
         Err(ListError::TooLarge { piece, largest: capacity.saturating_sub(1) })
     }
-}
-
-/// Writes the kernel's notation, `0,2-3`; writes nothing for the empty set.
-fn write_list(words: &[u64], out: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let mut ids = ids_in(words);
-    let mut separator = "";
-    let mut next = ids.next();
-    while let Some(first) = next {
-        let mut last = first;
-        next = ids.next();
-        while let Some(following) = next.filter(|&following| following == last + 1) {
-            last = following;
-            next = ids.next();
-        }
-        write!(out, "{separator}{first}")?;
-        if last > first {
-            write!(out, "-{last}")?;
-        }
-        separator = ",";
-    }
-    Ok(())
 }
