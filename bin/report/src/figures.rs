@@ -2,8 +2,9 @@
 //!
 //! Plain numbers follow one of three rules. [`Figure`] is whole from 10 up: for headlines, pictures and the line of a
 //! pair, where numbers of one kind stand side by side. [`Digits`] has three significant digits, for tables and
-//! sentences; [`Precise`] has seven, for programs.
+//! sentences; [`precise`] has seven, for programs.
 
+use alloc::string::String;
 use core::fmt::{self, Display, Write};
 use latency_core::Text;
 use latency_core::decimal::Real;
@@ -99,30 +100,18 @@ impl Display for Digits {
     }
 }
 
-/// A duration in nanoseconds, shown in seconds with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Seconds(pub f64);
-
-impl Display for Seconds {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0 / 1e9;
-        let decimals = decimals(seconds, 2);
-        write!(out, "{seconds:.decimals$} s")
-    }
+/// Shows nanoseconds as seconds with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
+pub fn seconds(nanoseconds: f64) -> impl Display {
+    let seconds = nanoseconds / 1e9;
+    fmt::from_fn(move |out| write!(out, "{seconds:.*} s", decimals(seconds, 2)))
 }
 
-/// A number for programs: seven significant digits, without zeros at the end, but with one decimal at least.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Precise(pub f64);
-
-/// The number of significant digits of [`Precise`]: a relative step of 1e-7 is finer than any clock here.
+/// The number of significant digits for programs: a relative step of 1e-7 is finer than any clock here.
 pub const PRECISE: usize = 7;
 
-impl Display for Precise {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let decimals = decimals(self.0, PRECISE);
-        write!(out, "{:.decimals$}", Real(self.0))
-    }
+/// Returns a number for programs: seven significant digits, without zeros at the end, but with one decimal at least.
+pub fn precise(number: f64) -> String {
+    format!("{:.*}", decimals(number, PRECISE), Real(number))
 }
 
 /// Returns the columns that a value needs in a terminal, one for each character.
@@ -206,7 +195,7 @@ mod tests {
             (-0.5, "-0.5"),
             (0.0, "0.0"),
         ] {
-            assert_eq!(Precise(value).to_string(), text, "{value:?}");
+            assert_eq!(precise(value), text, "{value:?}");
         }
     }
 
@@ -215,7 +204,7 @@ mod tests {
         fn shown_numbers_are_within_half_of_the_last_digit(value in 1e-3f64..1e6) {
             let shown: f64 = Digits(value).to_string().parse().unwrap();
             prop_assert!((shown - value).abs() <= value * 0.005_001);
-            let precise: f64 = Precise(value).to_string().parse().unwrap();
+            let precise: f64 = precise(value).parse().unwrap();
             prop_assert!((precise - value).abs() <= value * 5.001e-7);
         }
     }

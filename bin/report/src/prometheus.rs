@@ -65,32 +65,27 @@ fn line(out: &mut dyn Write, name: &str, labels: &[MetricLabel], value: &Value) 
 /// Returns the text of a value or of a label.
 pub fn text_of(value: &Value) -> String {
     match value {
-        Value::Real(number) => format!("{}", Scientific(*number)),
+        Value::Real(number) => scientific(*number),
         Value::Word(word) => word.clone(),
         Value::Count(count) => format!("{count}"),
         _ => String::new(),
     }
 }
 
-/// A number with seven significant digits, however small: `9.84e-8`.
-struct Scientific(f64);
-
-impl fmt::Display for Scientific {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (mut mantissa, mut exponent) = (self.0, 0);
-        while mantissa.abs() >= 10.0 {
-            mantissa /= 10.0;
-            exponent += 1;
-        }
-        while mantissa != 0.0 && mantissa.abs() < 1.0 {
-            mantissa *= 10.0;
-            exponent -= 1;
-        }
-        write!(out, "{:.6}", Trimmed(mantissa))?;
-        match exponent {
-            0 => Ok(()),
-            exponent => write!(out, "e{exponent}"),
-        }
+/// Returns a number with seven significant digits, however small: `9.84e-8`.
+fn scientific(number: f64) -> String {
+    let (mut mantissa, mut exponent) = (number, 0);
+    while mantissa.abs() >= 10.0 {
+        mantissa /= 10.0;
+        exponent += 1;
+    }
+    while mantissa != 0.0 && mantissa.abs() < 1.0 {
+        mantissa *= 10.0;
+        exponent -= 1;
+    }
+    match exponent {
+        0 => format!("{:.6}", Trimmed(mantissa)),
+        exponent => format!("{:.6}e{exponent}", Trimmed(mantissa)),
     }
 }
 
@@ -100,7 +95,7 @@ mod tests {
     use latency_core::text::steers;
     use proptest::prelude::*;
     use std::format;
-    use std::string::{String, ToString};
+    use std::string::String;
 
     static FIRST: Metric = Metric { name: "first_seconds", about: "First value." };
     static SECOND: Metric = Metric { name: "second", about: "Second value." };
@@ -135,7 +130,7 @@ mod tests {
         #[test]
         fn numbers_keep_seven_digits(digits in -10.0f64..10.0, exponent in -30..30) {
             let number = digits * 10f64.powi(exponent);
-            let read: f64 = Scientific(number).to_string().parse().unwrap();
+            let read: f64 = scientific(number).parse().unwrap();
             prop_assert!((read - number).abs() <= number.abs() * 6e-7, "{read} {number}");
         }
 

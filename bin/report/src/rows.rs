@@ -10,7 +10,7 @@ use core::fmt::{self, Write};
 use super::chart::vector;
 use super::document::{ENDS, Field, Part, Value};
 use super::escape::quoted;
-use super::figures::Precise;
+use super::figures::precise;
 use super::format::{Format, Purpose};
 use super::shown::{Shown, ShownPart, children};
 
@@ -79,7 +79,7 @@ fn text(value: &Value) -> String {
         Value::None | Value::Estimate(_) => String::new(),
         Value::Flag(flag) => format!("{flag}"),
         Value::Count(count) => format!("{count}"),
-        Value::Real(number) if number.is_finite() => format!("{}", Precise(*number)),
+        Value::Real(number) if number.is_finite() => precise(*number),
         Value::Real(_) => String::new(),
         Value::Word(word) => word.clone(),
         Value::Raw(bytes) => String::from_utf8_lossy(bytes).into_owned(),

@@ -1,7 +1,7 @@
 //! Rows of every document: those of a run begin with their origin, and those of saved results are their cells.
 
 use super::Report;
-use super::time::Utc;
+use super::time::utc;
 use crate::analysis::traffic::bandwidth;
 pub use crate::record::columns::*;
 use crate::record::row::Row;
@@ -25,7 +25,7 @@ pub fn saved(document: &mut Shown, experiment: &str, row: &Row) {
 pub fn start_of(document: &mut Shown, field: &'static Field, of: &Saved) {
     match of.origin.started {
         0 => document.put(field, None::<bool>),
-        started => document.show(field, &Utc(started)),
+        started => document.show(field, &utc(started)),
     }
 }
 
@@ -95,7 +95,7 @@ impl<'r> RowOrigin<'r> {
     pub fn row(self, document: &mut Shown, members: &mut dyn FnMut(&mut Shown)) {
         document.part(Part::Item, |document| {
             document.put(&HOST, self.host);
-            document.show(&STARTED, &Utc(self.started));
+            document.show(&STARTED, &utc(self.started));
             document.put(&EXPERIMENT, self.experiment);
             document.put(&TOOL_VERSION, env!("CARGO_PKG_VERSION"));
             members(document);

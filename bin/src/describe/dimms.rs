@@ -59,13 +59,9 @@ pub fn population<'d>(dimms: &'d Dimms<'d>) -> impl Display {
     })
 }
 
-/// Bytes per second, shown in gigabytes per second with one decimal, as makers of memory do.
-pub struct Giga(pub u64);
-
-impl Display for Giga {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.1}", self.0.real() / 1e9)
-    }
+/// Shows bytes per second in gigabytes per second with one decimal, as makers of memory do.
+pub fn giga(rate: u64) -> impl Display {
+    fmt::from_fn(move |out| write!(out, "{:.1}", rate.real() / 1e9))
 }
 
 /// Returns the population with its source and its peak in one sentence; empty if it is unknown.
@@ -77,7 +73,7 @@ pub fn words(machine: &Machine) -> String {
         _ => "the hypervisor (SMBIOS): the hardware may differ",
     };
     let peak = optional(machine.most_bytes_per_second(None), |peak, out| {
-        write!(out, ", at most {} GB/s together", Giga(peak))
+        write!(out, ", at most {} GB/s together", giga(peak))
     });
     format!("{}{peak}, by {source}", population(dimms))
 }

@@ -6,7 +6,7 @@ use core::fmt::{self, Display};
 use latency_core::{Bytes, Worded, plural};
 
 use super::rates::optional;
-use super::time::Day;
+use super::time::day;
 use super::{Report, attributes, conditions, dimms};
 use crate::analysis::reference::contradiction;
 use crate::options::Labels;
@@ -143,7 +143,7 @@ fn footer_words(cpu: &str, kernel: &str, started: u64) -> String {
         words += &format!("{before}{word} \u{b7} ");
     }
     if started > 0 {
-        words += &format!("{} \u{b7} ", Day(started / 86_400));
+        words += &format!("{} \u{b7} ", day(started / 86_400));
     }
     words
 }

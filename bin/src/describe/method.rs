@@ -16,7 +16,7 @@ use latency_engine::result::{
 use latency_engine::warning::SPARSE;
 use latency_engine::words::words;
 use latency_report::document::{fields, members};
-use latency_report::figures::Seconds;
+use latency_report::figures::seconds;
 use latency_report::lists::joined;
 use latency_report::{Digits, Part, Role, Shown};
 
@@ -247,7 +247,7 @@ fn visits(point: &Point, measured: &Measurement) -> String {
     format!(
         "; {loads}, {rounds} round{} over {} in {placements} place{}{spread}{share}{warm_up}",
         plural(rounds),
-        Seconds(series.window_ns),
+        seconds(series.window_ns),
         plural(placements)
     )
 }

@@ -39,7 +39,7 @@ use latency_sys::arguments::Arguments;
 
 pub use crate::record::members::{EXPERIMENT, ROWS, SUMMARY};
 pub use report::Report;
-use time::{ReadableTime, Utc};
+use time::{readable_time, utc};
 
 fields! {
     COMMIT "commit" "Commit that the program was built from; null if unknown.";
@@ -217,7 +217,7 @@ fn cpu_chosen(document: &mut Shown, report: &Report<'_>) {
 
 /// Describes the start and the duration of a run on a machine, and whether it was completed.
 pub fn run(document: &mut Shown, machine: &Machine, started: u64, seconds: f64, partial: bool) {
-    machine::origin(document, machine, &ReadableTime(started));
+    machine::origin(document, machine, &readable_time(started));
     machine::footer(document, machine, started);
     times(document, started, seconds);
     document.put(&PARTIAL, partial);
@@ -225,6 +225,6 @@ pub fn run(document: &mut Shown, machine: &Machine, started: u64, seconds: f64, 
 
 /// Describes the start and the duration of a run.
 fn times(document: &mut Shown, started: u64, seconds: f64) {
-    document.show(&STARTED, &Utc(started));
+    document.show(&STARTED, &utc(started));
     document.put(&DURATION, seconds);
 }

@@ -26,19 +26,11 @@ pub fn gigabytes(rate: Option<Estimate>) -> Gigabytes {
     Gigabytes(rate.map_or(f64::NAN, |rate| rate.value))
 }
 
-/// Half of an interval's width, if there is an interval.
-pub struct Half(pub Option<Estimate>);
-
-impl Display for Half {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.and_then(|rate| rate.interval) {
-            Some(interval) => {
-                let half = (interval.high - interval.low) / 2.0 / GIGA;
-                write!(out, "±{:.*}", decimals(half, 1), half)
-            }
-            None => out.write_str("-"),
-        }
-    }
+/// Returns half of an interval's width, if there is an interval.
+pub fn half(rate: Option<Estimate>) -> String {
+    let Some(interval) = rate.and_then(|rate| rate.interval) else { return "-".into() };
+    let half = (interval.high - interval.low) / 2.0 / GIGA;
+    format!("±{half:.*}", decimals(half, 1))
 }
 
 /// An interval of bandwidths, or an approximate value without one. Ends that look alike are shown as one number.

@@ -1,41 +1,28 @@
 //! Days and times of the calendar.
 
-use core::fmt::{self, Display};
+use alloc::string::String;
 
-/// A time in ISO 8601 format: `2026-11-22T01:20:00Z`.
-pub struct Utc(pub u64);
-
-impl Display for Utc {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (days, rest) = (self.0 / 86_400, self.0 % 86_400);
-        let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-        write!(out, "{}T{hour:02}:{minute:02}:{second:02}Z", Day(days))
-    }
+/// Returns a time in ISO 8601 format: `2026-11-22T01:20:00Z`.
+pub fn utc(seconds: u64) -> String {
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{}T{hour:02}:{minute:02}:{second:02}Z", day(seconds / 86_400))
 }
 
-/// A day counted from 1970: `2026-11-22`.
-pub struct Day(pub u64);
-
-impl Display for Day {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = civil(self.0);
-        write!(out, "{year}-{month:02}-{day:02}")
-    }
+/// Returns a day counted from 1970: `2026-11-22`.
+pub fn day(days: u64) -> String {
+    let (year, month, day) = civil(days);
+    format!("{year}-{month:02}-{day:02}")
 }
 
-/// A time for people: `22 Nov 2026, 01:20 UTC`.
-pub struct ReadableTime(pub u64);
-
-impl Display for ReadableTime {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// The names of the months, three letters each.
-        const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-        let (year, month, day) = civil(self.0 / 86_400);
-        let first = (month as usize).saturating_sub(1) * 3;
-        let month = MONTHS.get(first..first + 3).unwrap_or_default();
-        let minutes = self.0 / 60 % (24 * 60);
-        write!(out, "{day} {month} {year}, {:02}:{:02} UTC", minutes / 60, minutes % 60)
-    }
+/// Returns a time for people: `22 Nov 2026, 01:20 UTC`.
+pub fn readable_time(seconds: u64) -> String {
+    /// The names of the months, three letters each.
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let (year, month, day) = civil(seconds / 86_400);
+    let first = (month as usize).saturating_sub(1) * 3;
+    let month = MONTHS.get(first..first + 3).unwrap_or_default();
+    let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{day} {month} {year}, {hour:02}:{minute:02} UTC")
 }
 
 /// Returns year, month and day of a day counted from 1970.
@@ -58,7 +45,6 @@ const fn civil(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     #[test]
     fn utc_times_match_the_calendar() {
@@ -68,7 +54,7 @@ mod tests {
             (1_795_310_400, "2026-11-22T01:20:00Z"),
             (4_102_444_799, "2099-12-31T23:59:59Z"),
         ] {
-            assert_eq!(Utc(seconds).to_string(), text);
+            assert_eq!(utc(seconds), text);
         }
     }
 
@@ -79,7 +65,7 @@ mod tests {
             (1_795_310_400, "22 Nov 2026, 01:20 UTC"),
             (4_102_444_799, "31 Dec 2099, 23:59 UTC"),
         ] {
-            assert_eq!(ReadableTime(seconds).to_string(), text);
+            assert_eq!(readable_time(seconds), text);
         }
     }
 }

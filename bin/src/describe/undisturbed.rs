@@ -11,7 +11,7 @@ use super::rates::{confidence, is_wide, optional};
 use super::{Report, columns};
 use latency_engine::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use latency_engine::warning::Warning;
-use latency_report::figures::Seconds;
+use latency_report::figures::seconds;
 use latency_report::{Digits, Shown, ShownTable};
 
 /// The relative difference below the typical latency up to which a value counts as the same.
@@ -56,7 +56,7 @@ pub fn within(series: &RoundSeries) -> impl Display + '_ {
                 && agrees(&series.nanoseconds, found)
         });
         let (ends, steady) = (confidence(interval, 1.0), if is_steady { ", steady; " } else { "; " });
-        write!(out, "{ends} over {}{steady}", Seconds(series.window_ns))
+        write!(out, "{ends} over {}{steady}", seconds(series.window_ns))
     })
 }
 

@@ -149,7 +149,7 @@ impl<'s> Chapter<'s> {
                 }
                 Role::Page(PageRole::ChapterAnswer(question, level)) => {
                     answers += 1;
-                    let place = format!("<a href=\"#chapter-{answers}\">{question}</a> {}", Badge(level));
+                    let place = format!("<a href=\"#chapter-{answers}\">{question}</a> {}", badge(level));
                     let words = InMarkup(words);
                     let markup = format!("<div class=\"{level}\"><dt>{place}</dt>\n<dd>{words}</dd></div>\n");
                     Some((PageList::Answers, markup))
@@ -212,13 +212,13 @@ fn element(role: Role, words: &str) -> Option<(PageList, String)> {
             (PageList::Facts, format!("<tr><th scope=\"row\">{label}</th><td>{text}</td></tr>\n"))
         }
         Role::Page(PageRole::Figure(label, level)) => {
-            let (badge, words) = (Badge(level), Emphasised(words));
+            let (badge, words) = (badge(level), emphasised(words));
             let markup =
                 format!("<div class=\"{level}\"><dt>{label} {badge}</dt>\n<dd><b>{words}</dd></div>\n");
             (PageList::Figures, markup)
         }
         Role::Trust => {
-            let (level, words) = (level_of(words), Emphasised(words));
+            let (level, words) = (level_of(words), emphasised(words));
             let symbol = symbol(level);
             (PageList::Trust, format!("<p class=\"trust {level}\">Trust: <b>{symbol} {words}</p>\n"))
         }
@@ -523,23 +523,15 @@ fn symbol(level: &str) -> &'static str {
     }
 }
 
-/// A level of trust with its symbol and colour.
-struct Badge<'l>(&'l str);
-
-impl fmt::Display for Badge<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "<b class=\"badge {}\">{} {0}</b>", self.0, symbol(self.0))
-    }
+/// Shows a level of trust with its symbol and colour.
+fn badge(level: &str) -> impl fmt::Display {
+    fmt::from_fn(move |out| write!(out, "<b class=\"badge {level}\">{} {level}</b>", symbol(level)))
 }
 
-/// A sentence in which the end of an emphasis takes the place of the first comma or colon.
-struct Emphasised<'w>(&'w str);
-
-impl fmt::Display for Emphasised<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (strong, rest) = self.0.split_once([',', ':']).unwrap_or((self.0, ""));
-        write!(out, "{}</b>{}", InMarkup(strong), InMarkup(rest))
-    }
+/// Shows a sentence in which the end of an emphasis takes the place of the first comma or colon.
+fn emphasised(words: &str) -> impl fmt::Display {
+    let (strong, rest) = words.split_once([',', ':']).unwrap_or((words, ""));
+    fmt::from_fn(move |out| write!(out, "{}</b>{}", InMarkup(strong), InMarkup(rest)))
 }
 
 fn write_table(out: &mut dyn Write, table: &ShownTable) -> fmt::Result {
@@ -562,7 +554,7 @@ fn write_table(out: &mut dyn Write, table: &ShownTable) -> fmt::Result {
             let class = if column < table.words { " class=\"word\"" } else { "" };
             write!(out, "<{name}{scope}{class}>")?;
             match cell.as_str() {
-                level @ ("good" | "fair" | "poor") if row > 0 => write!(out, "{}", Badge(level))?,
+                level @ ("good" | "fair" | "poor") if row > 0 => write!(out, "{}", badge(level))?,
                 cell => write!(out, "{}", InMarkup(cell))?,
             }
             write!(out, "</{name}>")?;

@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use crate::chart::Data;
 use crate::escape::{Escaping, address, quoted};
-use crate::figures::Precise;
+use crate::figures::precise;
 use crate::shown::Picture;
 
 /// Writes a link to the values of a picture: the points of a chart, or the numbers of a matrix.
@@ -22,9 +22,9 @@ fn rows(out: &mut dyn Write, picture: &Picture) -> fmt::Result {
             for series in &chart.series {
                 let (Data::Points(points) | Data::Scatter(points)) = &series.data else { continue };
                 for point in points.iter().filter(|point| point.is_drawable()) {
-                    write!(out, "{},{},{}", quoted(&series.name), Precise(point.x), Precise(point.y))?;
+                    write!(out, "{},{},{}", quoted(&series.name), precise(point.x), precise(point.y))?;
                     match point.band {
-                        Some((low, high)) => writeln!(out, ",{},{}", Precise(low), Precise(high))?,
+                        Some((low, high)) => writeln!(out, ",{},{}", precise(low), precise(high))?,
                         None => out.write_str(",,\n")?,
                     }
                 }
@@ -35,7 +35,7 @@ fn rows(out: &mut dyn Write, picture: &Picture) -> fmt::Result {
             writeln!(out, "initiator_{noun},target_{noun},{unit}")?;
             for (row, column, cell) in matrix.cells() {
                 if let Ok(value) = cell {
-                    writeln!(out, "{row},{column},{}", Precise(value))?;
+                    writeln!(out, "{row},{column},{}", precise(value))?;
                 }
             }
         }

@@ -125,13 +125,9 @@ impl Size {
     }
 }
 
-/// A place in pixels.
-pub struct Pixels(pub f64);
-
-impl Display for Pixels {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{:.1}", self.0)
-    }
+/// Shows a place in pixels.
+pub fn pixels(place: f64) -> impl Display {
+    fmt::from_fn(move |out| write!(out, "{place:.1}"))
 }
 
 /// Writes a text element on its own line: its class and its anchor, each unless it is empty, and its place.

@@ -2,7 +2,7 @@
 //!
 //! This module depends on the matrix, but not on the results.
 
-use super::frame::{EDGE, FramePlace, Pixels, Size, begin, heading_height, lines, text, upright, width};
+use super::frame::{EDGE, FramePlace, Size, begin, heading_height, lines, pixels, text, upright, width};
 use super::style::{shade, text_on};
 use crate::axis::Shades;
 use crate::chart::{Matrix, mark};
@@ -73,7 +73,7 @@ pub fn write(out: &mut dyn Write, matrix: &Matrix, place: FramePlace<'_>) -> fmt
             let (x, top) = (x - GAP / 2.0, baseline - 10.0);
             writeln!(out, "<path class=\"none\" d=\"M{x:.1} {top:.1}V{y:.1}H{right:.1}\"/>")?;
         }
-        text(out, ["quiet", ""], &Pixels(x + GAP), baseline, &name)?;
+        text(out, ["quiet", ""], &pixels(x + GAP), baseline, &name)?;
     }
     if let Some(shades) = &shades {
         scale(out, shades, matrix.unit, scale_top)?;
@@ -102,15 +102,15 @@ impl HeatGrid<'_> {
         let centre = LEFT + cell * matrix.columns.len().real() / 2.0;
         let [from, to] = if matrix.groups.is_some() { ["", ""] } else { ["from ", "to "] };
         let noun = matrix.noun;
-        text(out, ["quiet", "middle"], &Pixels(centre), top - 30.0, &format_args!("{to}{noun}"))?;
+        text(out, ["quiet", "middle"], &pixels(centre), top - 30.0, &format_args!("{to}{noun}"))?;
         upright(out, "quiet", (LEFT - 52.0, (top + bottom) / 2.0), &format_args!("{from}{noun}"))?;
         for (index, column) in matrix.columns.iter().enumerate() {
             let x = LEFT + cell * (index.real() + 0.5);
-            text(out, ["number", "middle"], &Pixels(x), top - 10.0, column)?;
+            text(out, ["number", "middle"], &pixels(x), top - 10.0, column)?;
         }
         for (index, row) in matrix.rows.iter().enumerate() {
             let y = top + CELL_HEIGHT * (index.real() + 0.5) + 5.0;
-            text(out, ["number", "end"], &Pixels(LEFT - 14.0), y, row)?;
+            text(out, ["number", "end"], &pixels(LEFT - 14.0), y, row)?;
         }
         Ok(())
     }
@@ -169,7 +169,7 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Res
     let step_width = SCALE_WIDTH / f64::from(SCALE_STEPS);
     let baseline = top + SCALE_HEIGHT - 2.0;
     let end = |value: f64| format!("{} {unit}", Figure(value));
-    text(out, ["quiet", "end"], &Pixels(LEFT - 8.0), baseline, &end(low))?;
+    text(out, ["quiet", "end"], &pixels(LEFT - 8.0), baseline, &end(low))?;
     for step in 0..SCALE_STEPS {
         let colour = shade(f64::from(step) / f64::from(SCALE_STEPS - 1));
         let x = LEFT + step_width * f64::from(step);
@@ -178,5 +178,5 @@ fn scale(out: &mut dyn Write, shades: &Shades, unit: &str, top: f64) -> fmt::Res
         write!(out, "<rect x=\"{x:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{SCALE_HEIGHT}\"")?;
         writeln!(out, " fill=\"{colour}\"/>")?;
     }
-    text(out, ["quiet", ""], &Pixels(LEFT + SCALE_WIDTH + 8.0), baseline, &end(high))
+    text(out, ["quiet", ""], &pixels(LEFT + SCALE_WIDTH + 8.0), baseline, &end(high))
 }

@@ -7,7 +7,7 @@ use core::fmt::{self, Display, Write};
 
 use latency_core::{ToReal, Trimmed};
 
-use super::frame::{EDGE, FramePlace, Pixels, Size, begin, heading_height, text, upright, width};
+use super::frame::{EDGE, FramePlace, Size, begin, heading_height, pixels, text, upright, width};
 use super::style::SERIES;
 use crate::axis::{Plane, Title, ValueWithUnit};
 use crate::chart::{Chart, ChartPoint, Data, Mark, MarkKind, Unit, is_drawable, value_at};
@@ -75,7 +75,7 @@ pub fn write(out: &mut dyn Write, chart: &Chart, shown: FramePlace<'_>) -> fmt::
         chart.series.iter().enumerate().filter(|(_, series)| !series.name.is_empty()).zip(names)
     {
         in_colour(out, Some(index), &mut |out| swatch(out, &series.data, index, (x, y)))?;
-        text(out, [""; 2], &Pixels(x + SWATCH_WIDTH + 8.0), y + 4.0, &series.name)?;
+        text(out, [""; 2], &pixels(x + SWATCH_WIDTH + 8.0), y + 4.0, &series.name)?;
     }
     vertical_axis(out, &canvas, chart)?;
     horizontal_axis(out, &canvas, chart)?;
@@ -207,7 +207,7 @@ fn mark_labels(out: &mut dyn Write, canvas: &Canvas<'_>, marks: &[MarkPlace<'_>]
         // The text is anchored at the line, so the gap is exact with any font.
         let anchor = if place.ends { "end" } else { "start" };
         in_colour(out, place.mark.series, &mut |out| {
-            text(out, ["label", anchor], &Pixels(place.text), baseline, &place.label)
+            text(out, ["label", anchor], &pixels(place.text), baseline, &place.label)
         })
     })
 }
@@ -235,10 +235,10 @@ fn horizontal_axis(out: &mut dyn Write, canvas: &Canvas<'_>, chart: &Chart) -> f
         let (x, end) = (canvas.left + place, bottom + 5.0);
         let middle = x.min(canvas.left + most - small(&label) / 2.0);
         writeln!(out, "{axis}\"{x:.1}\" x2=\"{x:.1}\" y1=\"{bottom:.1}\" y2=\"{end:.1}\"/>")?;
-        text(out, ["quiet", "middle"], &Pixels(middle), bottom + 20.0, &label)?;
+        text(out, ["quiet", "middle"], &pixels(middle), bottom + 20.0, &label)?;
     }
     let middle = canvas.left + wide / 2.0;
-    text(out, ["", "middle"], &Pixels(middle), bottom + 44.0, &Title(&chart.x_axis))
+    text(out, ["", "middle"], &pixels(middle), bottom + 44.0, &Title(&chart.x_axis))
 }
 
 /// The length of the sample of a series in the legend.

@@ -16,7 +16,7 @@ use super::{Command, CommandResult, show};
 use crate::analysis::expect::between::CurvePoint;
 use crate::analysis::expect::mixture::Term;
 use crate::analysis::expect::{Expectation, ExpectedTime, Question, ResultRows, ask};
-use crate::describe::time::ReadableTime;
+use crate::describe::time::readable_time;
 use crate::describe::{self, columns, output, split, trust};
 use crate::error::{Failure, SavedError};
 use crate::experiment::curve::levels;
@@ -177,7 +177,7 @@ fn present(
         document.sentence(Role::Method("Nodes"), format_args!("{from} -> {to}"));
     }
     if saved.origin.started > 0 {
-        document.sentence(Role::Method("Started"), format_args!("{}", ReadableTime(saved.origin.started)));
+        document.sentence(Role::Method("Started"), format_args!("{}", readable_time(saved.origin.started)));
     }
     document.part(Part::Object(&MEASURED), |document| {
         document.put(&saved::FILE, name.as_str());

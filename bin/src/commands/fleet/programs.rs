@@ -11,7 +11,7 @@ use super::runs::Refused;
 use super::values::{HostSeries, HostValue, Slowed, unit};
 use super::view::FleetView;
 use crate::commands::compare::cause;
-use crate::describe::time::Utc;
+use crate::describe::time::utc;
 use crate::describe::{self, columns, trust};
 use crate::record::row::Row;
 use crate::saved::{self, alike};
@@ -143,7 +143,7 @@ impl FleetView<'_, '_> {
                 "correlation": series.correlation => "Correlation of a result with the next one; 0 if it is not significant.";
                 "detectable_step": series.detectable => "Smallest step that is found within 5 results in 9 of 10 cases, as a fraction of the level; null if the newest results are not judged, or too few since a change.";
                 "undecided": series.undecided.map(|(why, _)| why.word()) => "Reason why the newest results are not judged: `correlated` (each resembles the one before, so that more are needed), `boot` (another level after a reboot without another changed fact, which further reboots have to confirm), `earlier-level` (back at a level of older results) or `states` (a step of a size at which hosts of its kind often step and come back); null if they are judged.";
-                "undecided_since": series.undecided.map(|(_, since)| Value::shown(&Utc(since))) => "Start of the first run that is not judged, in UTC; null if all are judged.";
+                "undecided_since": series.undecided.map(|(_, since)| Value::shown(&utc(since))) => "Start of the first run that is not judged, in UTC; null if all are judged.";
             }
         });
         document.items(Part::List(&ASSOCIATIONS), self.associations.iter(), |document, found| {
@@ -171,7 +171,7 @@ impl FleetView<'_, '_> {
         document.items(Part::List(&MISDATED), self.runs.boots.dates.iter(), |document, date| {
             document.put(&columns::HOST, self.name(date.host));
             members! { document;
-                "started" shown: Utc(date.span[0].into()) => "Wrong date, in UTC.";
+                "started" shown: utc(date.span[0].into()) => "Wrong date, in UTC.";
                 "contradiction": date.wrong.map_or("", WrongDate::word) => "`boot-order` (another boot ran between this date and the other results of its boot) or `result-order` (far from the other results, and not in order).";
             }
         });
@@ -181,7 +181,7 @@ impl FleetView<'_, '_> {
                     self.of_value(document, value);
                     document.put(&MEDIAN, usual);
                     document.put(&RATIO, value.value / usual);
-                    document.put(&SINCE, since.map(|since| Value::shown(&Utc(since))));
+                    document.put(&SINCE, since.map(|since| Value::shown(&utc(since))));
                 });
             };
             self.found.translation.iter().for_each(|outlier| item(&outlier.value, outlier.norm.median, None));
@@ -231,7 +231,7 @@ impl FleetView<'_, '_> {
         document.put(&CHANGE, slowed.ratio());
         document.put(&NEWEST, slowed.counts[0]);
         document.put(&OLDER, slowed.counts[1]);
-        document.show(&SINCE, &Utc(slowed.since));
+        document.show(&SINCE, &utc(slowed.since));
         if self.options.history {
             document.put(&CODE, if slowed.is_faster { "became-faster" } else { "became-slower" });
             document.show(&CHANGED, &self.facts(slowed, ""));

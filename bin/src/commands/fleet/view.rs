@@ -19,7 +19,7 @@ use super::runs::{Refused, Runs};
 use super::settled::Settled;
 use super::values::{HostValue, Key, Slowed, unit};
 use crate::analysis::norm::{FEWEST, Quantity};
-use crate::describe::time::Utc;
+use crate::describe::time::utc;
 use crate::options::Options;
 use crate::saved::{self, alike};
 use latency_report::lists::listed;
@@ -236,9 +236,9 @@ impl FleetView<'_, '_> {
             table.texts(&["host", "point", "value", "median", "ratio", "deviations"]);
             for outlier in outliers.iter().take(shown) {
                 let value = &outlier.value;
-                let amount = |amount| Amount(outlier.quantity, amount);
+                let shown = |value| amount(outlier.quantity, value);
                 table.row().show(&self.name(value.host)).show(&self.name(self.key(value).point));
-                table.show(&amount(value.value)).show(&amount(outlier.norm.median));
+                table.show(&shown(value.value)).show(&shown(outlier.norm.median));
                 table.cell(format_args!("{:.2}", outlier.ratio())).number(outlier.z());
             }
         });
@@ -260,7 +260,7 @@ impl FleetView<'_, '_> {
                 let key = self.key(value);
                 let unit = unit(key.quantity()).1;
                 let Interval { low, high } = value.interval;
-                let amount = Amount(key.quantity(), value.value);
+                let amount = amount(key.quantity(), value.value);
                 table.row().show(&self.name(value.host)).show(&self.name(key.point)).show(&amount);
                 table.range(Some(Interval { low: low / unit, high: high / unit }), "");
             }
@@ -276,13 +276,13 @@ impl FleetView<'_, '_> {
                 let nodes = group.nodes();
                 let comma = if group.kind.is_one_of_several() { ", " } else { "" };
                 let cpu = format!("{}, {nodes} node{}", self.name(key.cpu), plural(nodes as usize));
-                let amount = |amount| Amount(key.quantity(), amount);
+                let shown = |value| amount(key.quantity(), value);
                 table
                     .row()
                     .cell(format_args!("{cpu}{comma}{}", group.kind))
                     .show(&self.name(key.point))
                     .show(&group.like);
-                table.show(&amount(group.norm.median)).show(&amount(group.norm.allowed(self.threshold)));
+                table.show(&shown(group.norm.median)).show(&shown(group.norm.allowed(self.threshold)));
             }
         });
     }
@@ -320,10 +320,10 @@ impl FleetView<'_, '_> {
                 self.name(slowed.value.host),
                 if slowed.is_faster { "faster" } else { "slower" },
                 self.name(key.point),
-                Amount(key.quantity(), slowed.value.value),
+                amount(key.quantity(), slowed.value.value),
                 plural(new),
-                Amount(key.quantity(), slowed.before),
-                Utc(slowed.since),
+                amount(key.quantity(), slowed.before),
+                utc(slowed.since),
                 self.facts(slowed, "; at that time: "),
             ));
         }
@@ -356,7 +356,7 @@ impl FleetView<'_, '_> {
                     }
                     _ => "is back at a level of older results",
                 },
-                Utc(since),
+                utc(since),
                 why.word()
             ));
         }
@@ -412,7 +412,7 @@ impl FleetView<'_, '_> {
         let dates = &self.runs.boots.dates;
         let named = dates.iter().map(|date| {
             let code = date.wrong.map_or("", WrongDate::word);
-            format!("{} ({}, {code})", self.name(date.host), Utc(date.span[0].into()))
+            format!("{} ({}, {code})", self.name(date.host), utc(date.span[0].into()))
         });
         if !dates.is_empty() {
             document.missing(format_args!(
@@ -513,8 +513,8 @@ impl fmt::Display for Apart {
             return write!(
                 out,
                 "{}, the median is {}; check that it measures memory",
-                Amount(outlier.quantity, outlier.value.value),
-                Amount(outlier.quantity, outlier.norm.median)
+                amount(outlier.quantity, outlier.value.value),
+                amount(outlier.quantity, outlier.norm.median)
             );
         }
         let shown = alike::shown(condition, own, true);
@@ -532,15 +532,11 @@ impl fmt::Display for Apart {
     }
 }
 
-/// A latency or a bandwidth for people.
-struct Amount(Quantity, f64);
-
-impl fmt::Display for Amount {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = match self.0 {
-            Quantity::Latency => "ns",
-            Quantity::Bandwidth => "GB/s",
-        };
-        write!(out, "{} {words}", Digits(self.1 / unit(self.0).1))
-    }
+/// Returns a latency or a bandwidth for people.
+fn amount(quantity: Quantity, value: f64) -> String {
+    let words = match quantity {
+        Quantity::Latency => "ns",
+        Quantity::Bandwidth => "GB/s",
+    };
+    format!("{} {words}", Digits(value / unit(quantity).1))
 }

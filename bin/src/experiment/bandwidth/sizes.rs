@@ -8,7 +8,7 @@ use latency_core::{Bytes, Estimate, ToReal};
 
 use super::tables::{accesses, cores};
 use crate::analysis::traffic::rate;
-use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes, half};
 use crate::describe::{Report, trust};
 use crate::plan::generators;
 use latency_engine::result::{Point, Traffic, TrafficSubject};
@@ -132,7 +132,7 @@ pub fn present(document: &mut Shown, report: &Report<'_>, lines: &[Line]) {
             table.row().show(size);
             for line in lines {
                 let rate = line.rates.iter().find(|(other, _)| other == size).map(|(_, rate)| *rate);
-                table.show(&gigabytes(rate)).show(&Half(rate));
+                table.show(&gigabytes(rate)).show(&half(rate));
             }
         }
     });

@@ -11,7 +11,7 @@ use super::super::matrix::Grid;
 use crate::analysis::traffic::{TrafficGroup, local_and_remote, rate, shares};
 use crate::describe::Report;
 use crate::describe::method::optional;
-use crate::describe::rates::{GIGA, Gigabytes, Half, gigabytes, headline, percent};
+use crate::describe::rates::{GIGA, Gigabytes, gigabytes, half, headline, percent};
 use crate::plan::generators;
 use latency_engine::result::{Outcome, Traffic, Walk};
 use latency_report::chart::vector;
@@ -68,7 +68,7 @@ fn grids(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup<'_>])
                         (other.name, cores.0, node.0) == (kind, from, to)
                     });
                     let rate = found.and_then(|group| group.best).map(|(_, rate)| rate);
-                    table.show(&gigabytes(rate)).show(&Half(rate));
+                    table.show(&gigabytes(rate)).show(&half(rate));
                 }
             }
         });
@@ -83,7 +83,7 @@ fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_>], pairs: bool, level
         for group in groups {
             let rate = group.best.map(|(_, rate)| rate);
             table.row().show(&name(pairs, group)).show(&gigabytes(group.of_one()));
-            table.show(&allocated(group, rate)).show(&Half(rate));
+            table.show(&allocated(group, rate)).show(&half(rate));
             table.known(group.best.map(|(generators, _)| generators));
             match group.knee() {
                 Some(count) => table.text(&cores(count)),
@@ -106,7 +106,7 @@ fn by_count(document: &mut Shown, groups: &[TrafficGroup<'_>], pairs: bool, leve
                     .show(&name(pairs, group))
                     .show(&generators)
                     .show(&allocated(group, rate))
-                    .show(&Half(rate));
+                    .show(&half(rate));
                 table.show(&Gigabytes(found.value / f64::from(generators)));
                 table.known(group.efficiency((generators, found)).map(percent));
                 table.number(group.in_flight((generators, found)));
@@ -130,7 +130,7 @@ pub fn by_cpus(document: &mut Shown, report: &Report<'_>, groups: &[TrafficGroup
                 .show(&name(true, group))
                 .show(&cpus(report, group))
                 .show(&allocated(group, rate))
-                .show(&Half(rate));
+                .show(&half(rate));
             table.show(&Gigabytes(each));
         }
     });

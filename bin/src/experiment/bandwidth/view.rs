@@ -12,7 +12,7 @@ use super::{sizes, tables};
 use crate::analysis::reference::quantity;
 use crate::analysis::traffic::{TrafficGroup, groups, local_and_remote, rate, shares};
 use crate::describe::columns::{self, RowOrigin};
-use crate::describe::dimms::{self, Giga};
+use crate::describe::dimms::{self, giga};
 use crate::describe::rates::{GIGA, Gigabytes, gigabytes, headline, in_parentheses, times};
 use crate::describe::{self, Report, ReportParts, method, metrics, point, reference, trust};
 use crate::plan::generators;
@@ -201,7 +201,7 @@ fn findings(document: &mut Shown, report: &Report<'_>, found: &BandwidthView<'_>
             "Node {node}: {rate} GB/s is at least {share}% of the theoretical peak of its DIMMs, at \
                  most {peak} GB/s ({dimms}).",
             rate = Gigabytes(rate.value),
-            peak = Giga(peak),
+            peak = giga(peak),
             dimms = dimms::population(dimms)
         ));
     }

@@ -11,7 +11,7 @@ use super::{Experiment, bandwidth};
 use crate::analysis::load::{Curve, LoadLevel, MOST_LEVELS, not_delivered};
 use crate::analysis::loaded::{Loading, delivered, loadings};
 use crate::analysis::traffic::limit;
-use crate::describe::time::Utc;
+use crate::describe::time::utc;
 use crate::options::{Descriptor, FlagId, FlagSet, Options};
 use crate::plan::{budget, loaded};
 use latency_engine::budget::{Budget, FEWEST_ROUNDS};
@@ -144,7 +144,7 @@ fn hold(is_quiet: bool, session: &mut Session<'_>, schedule: &mut RealSchedule<'
         // Bytes per nanosecond, which equal GB/s.
         let rate = round.delivered * traffic.kind.bytes_per_line();
         lines.add(&|out, now| {
-            write!(out, "{:<22}{:>8}", Utc(now), Digits(rate))?;
+            write!(out, "{:<22}{:>8}", utc(now), Digits(rate))?;
             write!(out, "{:>13.1}", round.nanoseconds)?;
             let clocks = [(10, round.core_gigahertz), (12, round.uncore_gigahertz)];
             clocks.into_iter().take(1 + usize::from(tells)).try_for_each(|(width, clock)| {
