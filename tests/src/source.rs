@@ -219,14 +219,18 @@ pub fn tokens(text: &str) -> Vec<Token> {
     while let Some(&first) = characters.get(at) {
         let rest = &characters[at..];
         let (length, kept) = match first {
+            // Most characters are blanks of an indent.
+            ' ' | '\n' => (rest.iter().take_while(|&&c| c == first).count(), None),
             '/' if rest.starts_with(&['/', '/']) => (rest.iter().take_while(|&&c| c != '\n').count(), None),
             '/' if rest.starts_with(&['/', '*']) => (block_comment(rest), None),
             '"' => (string(rest), Some("\"".to_string())),
             '\'' => character(rest),
-            _ if raw_string(rest).is_some() => (raw_string(rest).unwrap_or(1), Some("\"".to_string())),
+            'b' | 'r' if raw_string(rest).is_some() => {
+                (raw_string(rest).unwrap_or(1), Some("\"".to_string()))
+            }
             _ if first.is_alphanumeric() || first == '_' => {
-                let word: String = rest.iter().take_while(|c| c.is_alphanumeric() || **c == '_').collect();
-                (word.chars().count(), Some(word))
+                let length = rest.iter().take_while(|c| c.is_alphanumeric() || **c == '_').count();
+                (length, Some(rest[..length].iter().collect()))
             }
             ':' if rest.starts_with(&[':', ':']) => (2, Some("::".to_string())),
             _ if first.is_whitespace() => (1, None),

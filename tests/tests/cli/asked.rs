@@ -88,7 +88,7 @@ fn a_report_is_text_on_a_terminal_and_a_page_elsewhere() {
     assert!(saved.1.lines().last().is_some_and(|line| line.starts_with(how)), "{saved:?}");
     let plan = under(&mut directory.command(&["report", "--dry-run"]), 100);
     assert!(plan.0.success() && plan.1.contains(" experiments, "), "{plan:?}");
-    let measured = under(&mut directory.command(&["report", "--size=64K", "--budget=8", "--quiet"]), 100);
+    let measured = under(&mut directory.command(&["report", "--size=64K", "--budget=3", "--quiet"]), 100);
     assert!(
         measured.0.success() && measured.1.contains("Memory latency") && !measured.1.contains('<'),
         "{measured:?}"
