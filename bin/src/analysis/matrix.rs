@@ -475,7 +475,7 @@ mod tests {
     }
 
     fn codes(nodes: &[Node], pairs: &[Pair]) -> Vec<&'static str> {
-        let mut warnings = Warnings::new();
+        let mut warnings = Warnings::EMPTY;
         check_firmware(nodes, pairs, &mut warnings);
         warnings.iter().map(Warning::code).collect()
     }

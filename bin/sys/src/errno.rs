@@ -74,11 +74,6 @@ impl Errno {
     pub const fn code(self) -> i32 {
         self.0
     }
-
-    /// Returns the symbolic name, such as `EPERM`.
-    pub fn name(self) -> Option<&'static str> {
-        self.entry().map(|(name, _)| name)
-    }
 }
 
 /// Writes `Operation not permitted (EPERM)`, or `error 4095` if the number has no name here.
@@ -138,7 +133,7 @@ mod tests {
     fn common_errors_have_their_name_and_description() {
         assert_eq!(Errno::EPERM.to_string(), "Operation not permitted (EPERM)");
         assert_eq!(Errno::new(28).to_string(), "No space left on device (ENOSPC)");
-        assert_eq!(Errno::ENOMEM.name(), Some("ENOMEM"));
+        assert_eq!(Errno::ENOMEM.entry().map(|(name, _)| name), Some("ENOMEM"));
         assert_eq!(Errno::new(4095).to_string(), "error 4095");
     }
 

@@ -22,20 +22,10 @@ pub struct Warnings {
     dropped_untrusted: (Option<&'static str>, usize),
 }
 
-impl Default for Warnings {
-    fn default() -> Self {
-        Self::EMPTY
-    }
-}
-
 impl Warnings {
     /// The empty set.
-    pub const EMPTY: Warnings = Warnings::new();
-
-    /// Returns an empty set.
-    pub const fn new() -> Warnings {
-        Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) }
-    }
+    pub const EMPTY: Warnings =
+        Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) };
 
     /// Adds `warning`, unless the set contains one with the same code and subject.
     ///
@@ -249,7 +239,7 @@ mod tests {
     }
 
     fn eight_nodes() -> Warnings {
-        let mut warnings = Warnings::new();
+        let mut warnings = Warnings::EMPTY;
         warnings.push(Warning::NumaBalancing);
         warnings.push(Warning::NoSys);
         warnings.push(Warning::ThreadMoved { times: 2 });
@@ -324,7 +314,7 @@ mod tests {
 
     #[test]
     fn dropped_warnings_are_counted() {
-        let mut warnings = Warnings::new();
+        let mut warnings = Warnings::EMPTY;
         for node in 0..70 {
             warnings.push(Warning::NotMeasurableHere { node: NodeId(node) });
         }

@@ -365,7 +365,7 @@ fn one_warning_for_each_subject() {
     };
     // A result that is less precise than requested is fair, however wide its interval is; without an interval the value
     // is in doubt.
-    let mut warnings = Warnings::default();
+    let mut warnings = Warnings::EMPTY;
     assert!(warnings.iter().next().is_none() && warnings.untrusted().is_none());
     warnings.push(Warning::OneNode);
     warnings.push(Warning::OneNode);
@@ -386,7 +386,7 @@ fn a_fact_replaces_the_warning_of_its_possibility() {
     let found = Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) };
     let elsewhere = Warning::CacheCouldHold { size: Bytes::MIB, cache, asked: false, seen: false };
     for order in [[possible, found, elsewhere], [found, possible, elsewhere]] {
-        let mut warnings = Warnings::new();
+        let mut warnings = Warnings::EMPTY;
         order.into_iter().for_each(|warning| warnings.push(warning));
         assert!(warnings.iter().eq(&[found, elsewhere]), "{warnings:?}");
         assert_eq!(warnings.untrusted(), Some(("looks-cached", 2)));
