@@ -1,7 +1,8 @@
 //! Points with several chains side by side: the walk as members and columns, and in words.
 
+use alloc::string::String;
 use core::fmt::{self, Display};
-use latency_core::Worded;
+use latency_core::{Worded, plural};
 
 use super::{Report, columns, method, point};
 use crate::analysis::lanes::HierarchyPlace;
@@ -26,11 +27,9 @@ fn members(document: &mut Shown, walk: &Walk) {
 }
 
 /// Returns the name of a point for people: `16 chains, work 4, 256 MiB`.
-fn name(point: &Point) -> impl Display + '_ {
-    fmt::from_fn(move |out| match point.walk.lanes() {
-        1 => write!(out, "1 chain{}, {}", point.walk, point.size),
-        chains => write!(out, "{chains} chains{}, {}", point.walk, point.size),
-    })
+fn name(point: &Point) -> String {
+    let chains = point.walk.lanes();
+    format!("{chains} chain{}{}, {}", plural(chains), point.walk, point.size)
 }
 
 /// Returns the name of a place in the hierarchy for people.
@@ -62,8 +61,6 @@ pub fn records(document: &mut Shown, report: &Report<'_>) {
 
 /// Describes every point as a row for people, and the evidence for it.
 pub fn points(document: &mut Shown, report: &Report<'_>) {
-    point::table(document, report, (Level::Verbose, "point"), &|table, _, outcome| {
-        table.show(&name(&outcome.point));
-    });
+    point::table(document, report, (Level::Verbose, "point"), &|_, outcome| name(&outcome.point));
     point::evidence(document, report);
 }

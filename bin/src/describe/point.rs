@@ -14,7 +14,7 @@ use latency_engine::result::{
 };
 use latency_report::chart::vector;
 use latency_report::document::{fields, members};
-use latency_report::{Level, Part, Shown, ShownTable};
+use latency_report::{Level, Part, Shown};
 
 fields! {
     POINTS "points" "Evidence for each measured point.";
@@ -225,12 +225,12 @@ pub fn subtitle(axes: &str, machine: &Machine, outcome: Option<&Outcome>) -> Str
     )
 }
 
-/// Describes every measured point, under the name that `name` pushes for its index; `what` is the heading of the names.
+/// Describes every measured point, under the name that `name` returns for its index; `what` is the heading of the names.
 pub fn table(
     document: &mut Shown,
     report: &Report<'_>,
     (level, what): (Level, &str),
-    name: &dyn Fn(&mut ShownTable, usize, &Outcome),
+    name: &dyn Fn(usize, &Outcome) -> String,
 ) {
     let measured = || {
         let all = report.outcomes.iter().enumerate();
@@ -249,14 +249,13 @@ pub fn table(
             false => &["fastest", "core cycles", "interrupted"],
         });
         for (index, outcome, series) in measured() {
-            table.row();
-            name(table, index, outcome);
+            table.row().text(&name(index, outcome));
             table.number(series.nanoseconds.median).range(series.nanoseconds.interval, "too few rounds");
             if told_apart {
                 split::cells(table, split::parts(outcome));
             }
             if looked {
-                undisturbed::cell(table, series);
+                table.text(&undisturbed::cell(series));
             }
             table.number(series.minimum_ns).number(series.core_cycles.map(|cycles| cycles.median));
             table.cell(format_args!("{:.1}%", series.disturbed_share() * 100.0));

@@ -3,6 +3,7 @@
 //! A constant neighbour cannot be seen, so texts say steady. Keys of this version of the schema, and identifiers, say
 //! undisturbed.
 
+use alloc::string::String;
 use core::fmt::{self, Display};
 
 use latency_core::{Estimate, Interval, Summary};
@@ -12,7 +13,7 @@ use super::{Report, columns};
 use latency_engine::result::{Measurement, Outcome, RoundSeries, Undisturbed};
 use latency_engine::warning::Warning;
 use latency_report::figures::seconds;
-use latency_report::{Digits, Shown, ShownTable};
+use latency_report::{Digits, Shown};
 
 /// The relative difference below the typical latency up to which a value counts as the same.
 const SAME: f64 = 0.01;
@@ -110,13 +111,13 @@ fn value(found: Undisturbed, all: usize) -> impl Display {
     })
 }
 
-/// Pushes the cell of a point in a table of points.
-pub fn cell(table: &mut ShownTable, series: &RoundSeries) {
+/// Returns the cell of a point in a table of points.
+pub fn cell(series: &RoundSeries) -> String {
     match series.undisturbed {
-        None => table.text("-"),
-        Some(Undisturbed::Seen { nanoseconds, .. }) => table.number(nanoseconds),
-        Some(Undisturbed::AtMost(bound)) => table.cell(format_args!("at most {}", Digits(bound))),
-    };
+        None => "-".into(),
+        Some(Undisturbed::Seen { nanoseconds, .. }) => format!("{}", Digits(nanoseconds)),
+        Some(Undisturbed::AtMost(bound)) => format!("at most {}", Digits(bound)),
+    }
 }
 
 #[cfg(test)]

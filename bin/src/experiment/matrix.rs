@@ -170,12 +170,12 @@ fn present(parts: &mut ReportParts, report: &Report<'_>) {
     }
     attributes::table(evidence, report.machine, &|node| matrix::measured_nearest(&found.pairs, node));
     let level = if each { Level::Normal } else { Level::Verbose };
-    point::table(evidence, whole, (level, if each { "core" } else { "pair" }), &|table, index, outcome| {
+    point::table(evidence, whole, (level, if each { "core" } else { "pair" }), &|index, outcome| {
         let Point { initiator, target, cpu, .. } = outcome.point;
         match index < report.outcomes.len() && !each {
-            true => table.cell(format_args!("{initiator} -> {target}")),
-            false => table.show(&own_cores::name(report, cpu)),
-        };
+            true => format!("{initiator} -> {target}"),
+            false => own_cores::name(report, cpu),
+        }
     });
     picture(evidence, report, found, &nodes);
     method::walks(evidence, report);

@@ -108,9 +108,7 @@ fn present(parts: &mut ReportParts, report: &Report<'_>) {
     answer(&mut parts.answer, found);
     evidence(&mut parts.evidence, report, found);
     let data = &mut parts.data;
-    point::table(data, report, (Level::Verbose, "order"), &|table, _, outcome| {
-        table.text(name(outcome.point.order));
-    });
+    point::table(data, report, (Level::Verbose, "order"), &|_, outcome| name(outcome.point.order).into());
     point::evidence(data, report);
     data.object(&STRIDED, report.extra.strided, strided);
 }

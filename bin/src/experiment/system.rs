@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt::Display;
 use latency_core::arch::Signature;
 
 use latency_core::host::{Cache, Power, Throttle};
@@ -324,12 +325,8 @@ fn nodes(document: &mut Shown, machine: &Machine) {
         table.each(others.iter().map(|node| format!("SLIT to {}", node.id)));
         for node in all {
             let memory = machine.memory_of(node);
-            table.row().show(&node.id);
-            if node.cpus.is_empty() {
-                table.text("none")
-            } else {
-                table.show(&node.cpus)
-            };
+            let cpus: &dyn Display = if node.cpus.is_empty() { &"none" } else { &node.cpus };
+            table.row().show(&node.id).show(cpus);
             match node.kind() {
                 NodeKind::CpuOnly | NodeKind::Empty => table.text("none"),
                 _ if machine.memory_nodes.contains(node.id.0) => table.show(&memory),
@@ -337,10 +334,8 @@ fn nodes(document: &mut Shown, machine: &Machine) {
             };
             table.show(&node.memory_free).show(&machine.free_memory(node.id));
             for size in machine.pool_sizes().iter() {
-                match node.page_pool(size) {
-                    Some(pool) => table.cell(format_args!("{} of {} free", pool.free, pool.total)),
-                    None => table.text("-"),
-                };
+                let pool = node.page_pool(size);
+                table.known(pool.map(|pool| format!("{} of {} free", pool.free, pool.total)));
             }
             table.known(Some(node.packages).filter(|packages| !packages.is_empty()));
             others.iter().for_each(|to| _ = table.known(machine.topology.distance(node.id, to.id)));

@@ -160,8 +160,8 @@ fn present(parts: &mut ReportParts, report: &Report<'_>) {
         line = report.machine.line.bytes(),
         seed = report.options.seed
     ));
-    point::table(&mut parts.data, report, (Level::Verbose, "variant"), &|table, index, outcome| {
-        table.cell(format_args!("{}, {}", name(index), outcome.point.size));
+    point::table(&mut parts.data, report, (Level::Verbose, "variant"), &|index, outcome| {
+        format!("{}, {}", name(index), outcome.point.size)
     });
     point::evidence(&mut parts.data, report);
 }

@@ -145,10 +145,8 @@ impl ComparisonView<'_> {
                     };
                 }
                 table.cell(format_args!("{:.3}", pair.ratio()));
-                match telling(pair) {
-                    Some(Interval { low, high }) => table.cell(format_args!("{low:.3} to {high:.3}")),
-                    None => table.text("unknown"),
-                };
+                let ends = telling(pair).map(|Interval { low, high }| format!("{low:.3} to {high:.3}"));
+                table.text(ends.as_deref().unwrap_or("unknown"));
                 let between = if pair.interpolated { " (interpolated)" } else { "" };
                 let word = self.word(pair);
                 table.cell(format_args!("{}{between}", if word == "same" { "" } else { word }));

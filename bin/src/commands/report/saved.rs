@@ -222,10 +222,7 @@ fn side_by_side(document: &mut Shown, files: &[File]) {
             let [least, median, most] = file.values;
             table.row().show(&file.name().as_str()).show(&file.saved.host()).show(&file.saved.cpu());
             table.show(&file.experiment()).show(&file.trust()).show(&rows.len()).number(least).number(median);
-            match most.is_nan() {
-                true => table.text("-"),
-                false => table.cell(format_args!("{} {}", Digits(most), unit(rows))),
-            };
+            table.known((!most.is_nan()).then(|| format!("{} {}", Digits(most), unit(rows))));
         }
     });
 }

@@ -85,10 +85,7 @@ fn by_kind(document: &mut Shown, groups: &[TrafficGroup<'_>], pairs: bool, level
             table.row().show(&name(pairs, group)).show(&gigabytes(group.of_one()));
             table.show(&allocated(group, rate)).show(&half(rate));
             table.known(group.best.map(|(generators, _)| generators));
-            match group.knee() {
-                Some(count) => table.text(&cores(count)),
-                None => table.text("- cores"),
-            };
+            table.text(&group.knee().map_or("- cores".into(), cores));
             table.number(group.best.and_then(|best| group.in_flight(best)));
         }
     });

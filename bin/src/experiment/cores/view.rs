@@ -13,7 +13,7 @@ use crate::analysis::cores::{CoresConclusion, CpuPair, StateRow, state_rows};
 use crate::analysis::reference::quantity;
 use crate::describe::rates::{headline, in_parentheses};
 use crate::describe::{self, Report, method, reference, trust};
-use latency_engine::result::{LineLevel, Outcome, Owned, PerLine};
+use latency_engine::result::{LineLevel, Outcome, Owned};
 use latency_report::chart::{MatrixGroup, vector};
 use latency_report::lists::listed;
 use latency_report::{
@@ -296,16 +296,12 @@ fn every(document: &mut Shown, report: &Report<'_>, view: &CoresView<'_>) {
             let cpus = format_args!("{} - {}", pair.a, pair.with.partner);
             table.row().show(&cpus).show(&pair.with.class.word()).number(pair.ns());
             table.range(series.nanoseconds.interval, "-").number(lines.map(|lines| lines.fastest.value));
-            match lines {
-                Some(PerLine { slowest, .. }) => {
-                    table.cell(format_args!("{} (line {})", Digits(slowest.value), slowest.line))
-                }
-                None => table.text("-"),
-            };
+            let slowest = lines.map(|lines| lines.slowest);
+            table.known(slowest.map(|line| format!("{} (line {})", Digits(line.value), line.line)));
             table.cell(format_args!("{} ({} interrupted)", pair.measured.rounds, series.disturbed));
             if messages {
                 table.number(lines.and_then(|lines| lines.messages).map(|messages| messages.most_ns()));
-            };
+            }
         }
     });
 }

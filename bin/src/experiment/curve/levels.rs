@@ -44,10 +44,7 @@ pub fn table(document: &mut Shown, analysis: &Analysis, caption: &str) {
     }
     let latency = |table: &mut ShownTable, nanoseconds: Estimate, latency: Estimate| {
         table.cell(format_args!("{} ns", Digits(nanoseconds.value)));
-        match latency.half() {
-            Some(half) => table.cell(format_args!("{:.1}%", 100.0 * half)),
-            None => table.text("unknown"),
-        };
+        table.text(&latency.half().map_or("unknown".into(), |half| format!("{:.1}%", 100.0 * half)));
         table.number(analysis.cycles(latency.value));
     };
     document.tabulate(caption, Level::Quiet, 1, &|table| {

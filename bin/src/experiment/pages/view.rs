@@ -76,13 +76,12 @@ pub fn present(parts: &mut ReportParts, report: &Report<'_>) {
     let data = &mut parts.data;
     by_order(data, report, view);
     beside_data(data, report, view);
-    point::table(data, report, (Level::Verbose, "walk"), &|table, _, outcome| {
-        let point = &outcome.point;
+    point::table(data, report, (Level::Verbose, "walk"), &|_, Outcome { point, .. }| {
         let (size, pages) = (point.size, point.pages);
         match point.stride == point.line.bytes() {
-            true => table.cell(format_args!("{size}, {pages}, {}", OrderName(point.order))),
-            false => table.cell(format_args!("{size}, {pages}, one line per page")),
-        };
+            true => format!("{size}, {pages}, {}", OrderName(point.order)),
+            false => format!("{size}, {pages}, one line per page"),
+        }
     });
     point::evidence(data, report);
     spans::data(data, &view.spans);
