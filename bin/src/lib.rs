@@ -285,7 +285,7 @@ fn perform<'o>(
         let shown = Shown::of(|document| dry_run::present(document, &run, points, budget, takes));
         return outputs.save(output::COLUMNS, [false; 2], &shown);
     }
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     let (ran, shown) = measured(options, arguments, machine, planned, begun, &mut warnings, messages)?;
     let (done, findings) = (ran.done(), &ran.findings);
     let nothing = done == 0 && findings.interrupted;
@@ -399,7 +399,7 @@ fn perform_expect(
         let Some(experiment) = EXPERIMENTS.get(asked.experiment.index) else { continue };
         let planned = run_experiment::planned(asked, machine, experiment)?;
         // The warnings are the reasons for the trust in the answer.
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         let (ran, shown) = measured(asked, line, machine, planned, now(), &mut warnings, messages)?;
         if ran.findings.interrupted {
             return Err(Failure::Interrupted);

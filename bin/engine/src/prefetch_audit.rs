@@ -345,7 +345,7 @@ mod tests {
         while pairs.step(&point, &mut visit).unwrap() {}
         let [random, local, pointer] = pairs.found.unwrap();
         let audit = Audit { span: LARGEST, line: LineSize::LEAST, random, local, pointer };
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         let measured = [Outcome { point: *measured, result: Err(Exclusion::Interrupted) }];
         warn(&mut warnings, &audit, &measured, LARGEST.times(2));
         (audit, warnings.iter().map(Warning::code).collect())

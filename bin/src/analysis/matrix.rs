@@ -475,7 +475,7 @@ mod tests {
     }
 
     fn codes(nodes: &[Node], pairs: &[Pair]) -> Vec<&'static str> {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         check_firmware(nodes, pairs, &mut warnings);
         warnings.iter().map(Warning::code).collect()
     }

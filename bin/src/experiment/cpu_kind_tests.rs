@@ -13,7 +13,7 @@ fn a_node_of_two_packages_may_have_remote_memory() {
     let files = files_of(&fixture("node-interleaving"));
     let mut machine = surveyed(&files, None);
     let codes = |machine: &_| {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warn(machine, &mut warnings);
         warnings.iter().map(Warning::code).collect::<std::vec::Vec<_>>()
     };

@@ -68,7 +68,7 @@ fn machine(name: &str, table: Vec<u8>, others: &[(&str, &str)]) -> std::boxed::B
 }
 
 fn unequal(machine: &Machine) -> Option<Warning> {
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     warn(machine, &mut warnings);
     warnings.iter().find(|warning| matches!(warning, Warning::ChannelsUnequal { .. })).copied()
 }
@@ -134,7 +134,7 @@ fn conditions_that_may_explain_a_figure_are_listed_in_one_place() {
     let words = |change: &dyn Fn(&mut Machine), warnings: &[Warning], heat| {
         let mut machine = machine("sub-numa-clusters", Vec::new(), &[]);
         change(&mut machine);
-        let mut all = Warnings::EMPTY;
+        let mut all = Warnings::empty();
         warnings.iter().for_each(|warning| all.push(*warning));
         let errors = Some(HardwareErrors { dimm_heat: heat, ..HardwareErrors::default() });
         let found = Conditions { errors, ..Conditions::default() };

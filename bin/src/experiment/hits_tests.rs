@@ -72,7 +72,7 @@ fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome> {
 }
 
 fn codes(machine: &Machine, outcomes: &[Outcome], again: Option<bool>) -> Vec<&'static str> {
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     let repeat = Repeat { size: SIZE, first: 100.0, second: 100.0, served: again };
     warn_of_hits(machine, &mut warnings, outcomes, Some(repeat));
     warnings.iter().map(|warning| warning.code()).collect()
@@ -163,7 +163,7 @@ fn memory_behind_a_cache_is_said_to_be_measured_through_it() {
     let told = |machine: &Machine, points: &[Point]| {
         let outcomes: Vec<_> =
             points.iter().map(|point| Outcome { point: *point, result: Ok(like) }).collect();
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warn_of_side_caches(machine, &mut warnings, &outcomes);
         warnings.iter().copied().collect::<Vec<_>>()
     };

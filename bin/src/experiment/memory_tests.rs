@@ -181,7 +181,7 @@ fn caches_of_an_impossible_size_are_ignored_with_a_warning() {
                 .fold((Bytes(u64::MAX), Bytes(0)), |(least, most), size| (least.min(size), most.max(size)));
             assert!(range.0 >= Bytes(4 << 10) && range.1 >= MIB.times(4), "{line} {absurd}: {range:?}");
         }
-        let mut warnings = latency_engine::warning::Warnings::EMPTY;
+        let mut warnings = latency_engine::warning::Warnings::empty();
         latency_engine::machine::detect::warn(&machine, &mut warnings);
         assert!(warnings.iter().any(|warning| warning.code() == "cache-size-implausible"), "{absurd}");
     }
@@ -314,7 +314,7 @@ fn measured_misses_override_the_reported_cache_and_measured_hits_do_not() {
     assert!(served.last_level_cache().times(4) <= MIB.times(256));
     assert_eq!(size(&served, "").1, ["cache-could-hold"]);
     // The warning names neither a reported cache that is too small for these hits, nor a size smaller than this one.
-    let mut warnings = latency_engine::warning::Warnings::EMPTY;
+    let mut warnings = latency_engine::warning::Warnings::empty();
     let mut planning =
         plan::Planning { options: &options(""), machine: &leaked(&[served])[0], warnings: &mut warnings };
     plan::working_set(&mut planning, NodeId(0), 1).unwrap();

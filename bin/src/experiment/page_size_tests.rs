@@ -197,7 +197,7 @@ fn traffic_that_stores_to_a_part_of_a_line_is_refused() {
 
 /// Returns the codes of the warnings about `size` bytes for which pages were asked, and obtained in `mapped` bytes.
 fn told(machine: &Machine, size: Bytes, asked: Pages, (pages, mapped): (Pages, Bytes)) -> Vec<String> {
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     let evidence = Evidence {
         numa_maps: Some(Default::default()),
         transparent_huge: pages.are_transparent().then_some(mapped),

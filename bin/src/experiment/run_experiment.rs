@@ -112,7 +112,7 @@ pub fn planned(
     machine: &'static Machine,
     experiment: &Experiment,
 ) -> Result<Plan, Failure> {
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings })?;
     let mut budget = (experiment.budget)(options, machine, &points);
     duration::fit_visits(options, machine, &points, &mut budget)?;
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn points_without_time_are_left_out_and_the_others_are_kept() {
         let over = Exclusion::Placement(PlacementError::BudgetOver);
-        let (mut some, mut warnings) = ([outcome(1 << 20, Walk::Chain, 5.0); 3], Warnings::EMPTY);
+        let (mut some, mut warnings) = ([outcome(1 << 20, Walk::Chain, 5.0); 3], Warnings::empty());
         some[1].result = Err(Exclusion::Interrupted);
         if let Ok(measured) = &mut some[2].result {
             measured.series.nanoseconds.interval = None;
@@ -353,7 +353,7 @@ mod tests {
             leave_out(&mut some, &Budget { intervals_by_ns, ..Budget::DEFAULT }).unwrap();
             assert!(some[0].result.is_ok() && some[1].result.is_err_and(|why| why == over));
             assert_eq!(some[2].result.is_ok(), finished == 2);
-            let mut warnings = Warnings::EMPTY;
+            let mut warnings = Warnings::empty();
             warn_of_time(&some, false, &mut warnings);
             assert!(warnings.iter().eq([&Warning::BudgetOver { finished, planned: 3 }]));
             assert!(leave_out(&mut some[1..2], &Budget::DEFAULT).is_err());

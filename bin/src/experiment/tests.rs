@@ -129,7 +129,7 @@ pub(crate) fn options(line: &str) -> Options {
 /// Returns the pairs of a plan as `from>to@cpu`, or the message of its refusal and the exit code.
 pub(crate) fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8)> {
     let options = options(line);
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     let mut pairs = Vec::new();
     let refused = |failure: Failure| (failure.to_string(), failure.exit_code());
     let mut planning =
@@ -145,7 +145,7 @@ pub(crate) fn pairs(machine: &Machine, line: &str) -> Result<String, (String, u8
 /// Returns the codes of the warnings about a plan.
 pub(crate) fn codes(machine: &Machine, line: &str) -> Vec<&'static str> {
     let options = options(line);
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     let mut planning =
         Planning { options: &options, machine: &leaked(&[*machine])[0], warnings: &mut warnings };
     let scope = Scope::resolve(&mut planning).unwrap();
@@ -231,7 +231,7 @@ fn offline_cpus_do_not_represent_their_node() {
 #[test]
 fn working_sets_reach_memory_and_leave_half_of_it() {
     let size = |machine: &Machine, line: &str| {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         let target = NodeId(machine.targets().first().unwrap());
         let mut planning =
             Planning { options: &options(line), machine: &leaked(&[*machine])[0], warnings: &mut warnings };

@@ -247,7 +247,7 @@ mod tests {
 
     /// Returns the codes of the warnings about conditions, and whether each makes a result unreliable.
     fn codes(platform: Platform, found: Conditions) -> Vec<(&'static str, bool)> {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warn_on(&mut warnings, platform, &found, true);
         warnings.iter().map(|warning| (warning.code(), warning.untrusted())).collect()
     }
@@ -342,7 +342,7 @@ mod tests {
         let share = |cpu| if cpu == 7 { f64::NAN } else { 0.1 + (cpu as f64 * 7.0) % 63.0 / 100.0 };
         let on = |cpu| OnCpu { cpu: CpuId(cpu as u32), shares: [share(cpu), f64::NAN, f64::NAN] };
         let cpus = Table::made(64, on).unwrap();
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warn_on(
             &mut warnings,
             Platform::Hardware,
@@ -413,7 +413,7 @@ mod tests {
         let [first, second] = found.cpus else { panic!("{:?}", found.cpus) };
         assert_eq!((first.cpu.0, first.shares), (0, [0.0; 3]));
         assert_eq!((second.cpu.0, second.shares), (1, [0.25, 0.375, 0.0]));
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warn_on(&mut warnings, Platform::Virtual, &found, false);
         let (cpu, of) = (CpuId(1), |warning| warnings.iter().any(|other| *other == warning));
         assert!(of(Warning::Stolen { cpu, share: 0.375 }) && of(Warning::OtherWork { cpu, share: 0.25 }));
@@ -438,7 +438,7 @@ mod tests {
     fn a_changing_core_clock_matters_only_for_in_core_points() {
         let changing = Conditions { core_gigahertz: Some([2.1, 3.7, 3.7]), ..Conditions::default() };
         let severity = |core: bool| {
-            let mut warnings = Warnings::EMPTY;
+            let mut warnings = Warnings::empty();
             warn_on(&mut warnings, Platform::Hardware, &changing, core);
             warnings.iter().map(Warning::severity).collect::<Vec<_>>()
         };

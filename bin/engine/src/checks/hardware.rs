@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn warnings(found: &HardwareErrors) -> Vec<(&'static str, &'static str, String)> {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warn(&mut warnings, found);
         let told = |warning: &Warning| (warning.code(), warning.severity().word(), warning.to_string());
         warnings.iter().map(told).collect()

@@ -202,7 +202,7 @@ mod tests {
             as_small,
         };
         let found = |answers: [Option<bool>; 2]| {
-            let mut warnings = Warnings::EMPTY;
+            let mut warnings = Warnings::empty();
             let found = conclude(&mut warnings, PageSize::KIB_4, answers.map(placed).iter());
             (found, warnings.iter().count())
         };

@@ -366,7 +366,7 @@ mod tests {
 
     fn timer() -> Timer {
         let processor = identify(&SystemFiles, CpuId(allowed().first().unwrap()));
-        Timer::choose(&processor, false, &mut { Warnings::EMPTY }).unwrap()
+        Timer::choose(&processor, false, &mut Warnings::empty()).unwrap()
     }
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
             }
         });
         cpu::pin(&allowed).unwrap();
-        let found = singles.conclude(&[], &mut { Warnings::EMPTY }).unwrap();
+        let found = singles.conclude(&[], &mut Warnings::empty()).unwrap();
         let recorded: Vec<bool> = found.iter().map(|found| found.total() > 0).collect();
         assert_eq!(recorded, [false, false, true]);
     }

@@ -419,7 +419,7 @@ mod tests {
         let allowed = cpu::allowed().unwrap();
         let (here, there) = (CpuId(allowed.first().unwrap()), CpuId(allowed.last().unwrap()));
         let processor = identify(&SystemFiles, here);
-        let watch = Stopwatch::new(Timer::choose(&processor, false, &mut { Warnings::EMPTY }).unwrap(), None);
+        let watch = Stopwatch::new(Timer::choose(&processor, false, &mut Warnings::empty()).unwrap(), None);
         let number_on = |cpu| {
             cpu::pin_to(cpu).unwrap();
             watch.timer.counter().map(|counter| counter.stamp.end().processor)

@@ -23,9 +23,10 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// The empty set.
-    pub const EMPTY: Warnings =
-        Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) };
+    /// Returns the empty set. The executable would contain each byte of a constant.
+    pub const fn empty() -> Warnings {
+        Warnings { slots: [None; CAPACITY], dropped: 0, dropped_untrusted: (None, 0) }
+    }
 
     /// Adds `warning`, unless the set contains one with the same code and subject.
     ///
@@ -239,7 +240,7 @@ mod tests {
     }
 
     fn eight_nodes() -> Warnings {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         warnings.push(Warning::NumaBalancing);
         warnings.push(Warning::NoSys);
         warnings.push(Warning::ThreadMoved { times: 2 });
@@ -314,7 +315,7 @@ mod tests {
 
     #[test]
     fn dropped_warnings_are_counted() {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         for node in 0..70 {
             warnings.push(Warning::NotMeasurableHere { node: NodeId(node) });
         }

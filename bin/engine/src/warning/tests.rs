@@ -365,7 +365,7 @@ fn one_warning_for_each_subject() {
     };
     // A result that is less precise than requested is fair, however wide its interval is; without an interval the value
     // is in doubt.
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     assert!(warnings.iter().next().is_none() && warnings.untrusted().is_none());
     warnings.push(Warning::OneNode);
     warnings.push(Warning::OneNode);
@@ -386,7 +386,7 @@ fn a_fact_replaces_the_warning_of_its_possibility() {
     let found = Warning::LooksCached { size, cold: Picoseconds(120_400), warm: Picoseconds(9_123) };
     let elsewhere = Warning::CacheCouldHold { size: Bytes::MIB, cache, asked: false, seen: false };
     for order in [[possible, found, elsewhere], [found, possible, elsewhere]] {
-        let mut warnings = Warnings::EMPTY;
+        let mut warnings = Warnings::empty();
         order.into_iter().for_each(|warning| warnings.push(warning));
         assert!(warnings.iter().eq(&[found, elsewhere]), "{warnings:?}");
         assert_eq!(warnings.untrusted(), Some(("looks-cached", 2)));
@@ -414,7 +414,7 @@ fn points_without_an_interval_are_poor_from_a_third_of_all() {
 
 #[test]
 fn a_warning_without_room_is_counted_and_still_makes_the_result_unreliable() {
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     for node in 0..70 {
         warnings.push(Warning::NodeLeftOut { node: NodeId(node) });
     }

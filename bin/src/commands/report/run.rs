@@ -72,7 +72,7 @@ impl Sections {
                 index + 1,
                 (left_ns / 1e9).max(0.0)
             ));
-            let mut warnings = Warnings::EMPTY;
+            let mut warnings = Warnings::empty();
             detect::warn(machine, &mut warnings);
             let came = run_experiment::planned(asked, machine, section.experiment).and_then(|planned| {
                 if share_ns <= 0.0 {

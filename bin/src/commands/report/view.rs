@@ -67,7 +67,7 @@ impl<'r, 'a> Whole<'r> {
 
     /// Returns the warnings of all sections together.
     fn warnings(&self) -> Warnings {
-        let mut all = Warnings::EMPTY;
+        let mut all = Warnings::empty();
         self.measured().for_each(|(_, report)| all.pool(report.warnings));
         all
     }
@@ -354,11 +354,11 @@ mod tests {
             let (limit, cause) = (TimeLimit::OfRun, SeenCause::Unseen);
             Warning::PrecisionNotReached { from, to, size, found, wanted, limit, cause }
         };
-        let mut chapters = [(); 3].map(|()| Warnings::EMPTY);
+        let mut chapters = [(); 3].map(|()| Warnings::empty());
         chapters[0].push(not_reached(1 << 20, 0.05));
         chapters[1].push(not_reached(1 << 21, 0.05));
         chapters[1].push(not_reached(1 << 22, f64::NAN));
-        let mut all = Warnings::EMPTY;
+        let mut all = Warnings::empty();
         chapters.iter().for_each(|chapter| all.pool(chapter));
         // Three intervals are wide, and one chapter has a point without one.
         let found = WholeTrust::of(chapters.iter(), &all);

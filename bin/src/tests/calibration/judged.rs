@@ -191,7 +191,7 @@ pub fn run(machine: &Machine, host: Host) -> Verdict {
     let Host { mut simulated, line, told, l1_cycles, mut core, moves, is_faulty } = host;
     let options = options(line);
     let machine = &leaked(&[*machine])[0];
-    let (mut warnings, mut progress) = (Warnings::EMPTY, Progress::new(When::Never));
+    let (mut warnings, mut progress) = (Warnings::empty(), Progress::new(When::Never));
     let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
     let (looked, mut planned);
     let mut session = Session::new(machine, timer, &mut warnings, &mut progress);

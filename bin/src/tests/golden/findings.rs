@@ -315,7 +315,7 @@ fn planned(
     experiment: &Experiment,
 ) -> (&'static Machine, Vec<Point>, Warnings) {
     let machine: &'static Machine = Box::leak(machine(scene));
-    let mut warnings = Warnings::EMPTY;
+    let mut warnings = Warnings::empty();
     survey::warn(machine, &mut warnings);
     let points = (experiment.plan)(&mut Planning { options, machine, warnings: &mut warnings }).unwrap();
     (machine, points, warnings)
