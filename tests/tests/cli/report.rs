@@ -38,7 +38,6 @@ fn a_report_contains_every_experiment_completely() {
     let known = array(&document, "/sections").len() + array(&document, "/not_measured").len();
     assert_eq!(known, 10);
     assert_eq!(at(&document, "/command/0"), "latency-bench");
-    at(&document, "/summary/bandwidth/read_bytes_per_second_low");
     for section in array(&document, "/sections") {
         assert_valid(section);
         let name = text(section, "/experiment");
@@ -48,6 +47,10 @@ fn a_report_contains_every_experiment_completely() {
             .iter()
             .any(|word| word.as_str().is_some_and(|word| word.contains("size=65536")));
         assert!(repeats || name == "cores", "{section:#}");
+        // A busy host may have no time for it.
+        if name == "bandwidth" {
+            at(section, "/summary/read_bytes_per_second_low");
+        }
     }
 }
 
