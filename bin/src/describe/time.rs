@@ -1,17 +1,18 @@
 //! Days and times of the calendar.
 
 use alloc::string::String;
+use core::fmt::{self, Display};
 
-/// Returns a time in ISO 8601 format: `2026-11-22T01:20:00Z`.
-pub fn utc(seconds: u64) -> String {
+/// Returns a time in ISO 8601 format: `2026-11-22T01:20:00Z`. It is also shown while a load is held, without the heap.
+pub fn utc(seconds: u64) -> impl Display {
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{}T{hour:02}:{minute:02}:{second:02}Z", day(seconds / 86_400))
+    fmt::from_fn(move |out| write!(out, "{}T{hour:02}:{minute:02}:{second:02}Z", day(seconds / 86_400)))
 }
 
 /// Returns a day counted from 1970: `2026-11-22`.
-pub fn day(days: u64) -> String {
+pub fn day(days: u64) -> impl Display {
     let (year, month, day) = civil(days);
-    format!("{year}-{month:02}-{day:02}")
+    fmt::from_fn(move |out| write!(out, "{year}-{month:02}-{day:02}"))
 }
 
 /// Returns a time for people: `22 Nov 2026, 01:20 UTC`.
@@ -45,6 +46,7 @@ const fn civil(days: u64) -> (u64, u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     #[test]
     fn utc_times_match_the_calendar() {
@@ -54,7 +56,7 @@ mod tests {
             (1_795_310_400, "2026-11-22T01:20:00Z"),
             (4_102_444_799, "2099-12-31T23:59:59Z"),
         ] {
-            assert_eq!(utc(seconds), text);
+            assert_eq!(utc(seconds).to_string(), text);
         }
     }
 

@@ -144,7 +144,7 @@ fn hold(is_quiet: bool, session: &mut Session<'_>, schedule: &mut RealSchedule<'
         // Bytes per nanosecond, which equal GB/s.
         let rate = round.delivered * traffic.kind.bytes_per_line();
         lines.add(&|out, now| {
-            write!(out, "{:<22}{:>8}", utc(now), Digits(rate))?;
+            write!(out, "{}  {:>8}", utc(now), Digits(rate))?;
             write!(out, "{:>13.1}", round.nanoseconds)?;
             let clocks = [(10, round.core_gigahertz), (12, round.uncore_gigahertz)];
             clocks.into_iter().take(1 + usize::from(tells)).try_for_each(|(width, clock)| {
