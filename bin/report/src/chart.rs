@@ -216,7 +216,6 @@ pub struct Chart {
 
 impl Chart {
     /// Makes a chart without marks.
-    #[inline(never)]
     pub fn of([title, subtitle]: [String; 2], [x_axis, y_axis]: [Axis; 2], series: Vec<Series>) -> Chart {
         Chart { title, subtitle, x_axis, y_axis, series, marks: Vec::new() }
     }
