@@ -175,7 +175,7 @@ fn machine(options: &Options) -> Result<&'static Machine, Failure> {
     Ok(machine)
 }
 
-/// Writes a failure of a command with these options.
+/// Writes the message of a failure of a command with these options, and returns the exit status.
 fn fail(messages: &mut Messages, failure: &Failure, accepted: FlagSet) -> i32 {
     let text = Text::<8192>::of(format_args!("{failure}"));
     // A message that does not fit, because of long paths, is shown as it is.
@@ -219,8 +219,8 @@ fn tell(outputs: &mut Outputs<'_>) -> Result<(), Failure> {
 }
 
 /// Runs a command on saved results.
-fn act<'o>(command: &Command, arguments: Arguments, outputs: &mut Outputs<'o>) -> Result<(), Failure> {
-    let options: &'o Options = outputs.options;
+fn act(command: &Command, arguments: Arguments, outputs: &mut Outputs<'_>) -> Result<(), Failure> {
+    let options = outputs.options;
     outputs.refuse_inputs()?;
     // If signals cannot be unblocked, they stay pending.
     let _ = signal::unblock();
@@ -245,11 +245,11 @@ fn seconds_since(begun_ns: u64) -> f64 {
 }
 
 /// Returns the run of a command, or of a plan, that began at a time and ends now.
-fn command_run<'a>(
+fn command_run(
     options: &Options,
     arguments: Arguments,
     (started, begun_ns): (u64, u64),
-) -> CommandRun<'a> {
+) -> CommandRun<'static> {
     let seconds = seconds_since(begun_ns);
     let name = options.experiment.descriptor.name;
     CommandRun { name, arguments, is_anonymous: options.anonymous, started, seconds }
@@ -267,14 +267,14 @@ fn say_time(options: &Options, takes: Range, messages: &mut Messages) {
 }
 
 /// Plans, measures, reports.
-fn perform<'o>(
+fn perform(
     arguments: Arguments,
-    outputs: &mut Outputs<'o>,
+    outputs: &mut Outputs<'_>,
     machine: &'static Machine,
     begun: (u64, u64),
     messages: &mut Messages,
 ) -> Result<(), Failure> {
-    let options: &'o Options = outputs.options;
+    let options = outputs.options;
     let Some(experiment) = EXPERIMENTS.get(options.experiment.index) else { return Ok(()) };
     outputs.open()?;
     let planned = run_experiment::planned(options, machine, experiment)?;

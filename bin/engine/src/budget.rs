@@ -1,4 +1,5 @@
-//! The budget of a run: how often and for how long its points are visited, and in which memory. Plain data.
+//! The budget of a run: the number and the length of the visits to its points, and the memory of its chains. Plain
+//! data.
 
 use latency_core::chain::{Chain, Order};
 use latency_core::kernel::Encoding;
@@ -6,7 +7,6 @@ use latency_core::{PageSize, Pages, ToReal, with_constant};
 
 use crate::error::{Attempt, PlacementError};
 use crate::machine::Machine;
-use crate::machine::sizes::LEAST_DEFAULT;
 use crate::regions;
 use crate::result::{Point, Walk, point};
 
@@ -73,7 +73,7 @@ pub enum Optional {
     Unreachable,
     /// All points.
     Everything,
-    /// Points with other pages than these.
+    /// Points with other pages than these; all points if these are [`Pages::AUTO`].
     PagesBut(Pages),
 }
 
@@ -99,7 +99,7 @@ with_constant! {
         pub pass: Pass = Pass::Short,
         /// Minimum rounds before the confidence interval is evaluated.
         pub rounds: usize = ROUNDS,
-        /// The same minimum if single visits are long, and minimum rounds of every point even when time is up.
+        /// The same minimum for points with long visits, and minimum rounds of every point even when time is up.
         pub fewest: usize = FEWEST_ROUNDS,
         /// Maximum rounds of a point that does not become precise.
         pub most: usize = MOST_ROUNDS,
@@ -126,10 +126,10 @@ with_constant! {
         /// Hops in each visit over lines just written past the caches, which show the latency of a load that no cache
         /// serves.
         pub ahead: u64 = 0,
-        /// True if the first point is measured twice in turn, the second time in other memory.
+        /// True if a suitable point is measured twice in turn, the second time in other memory.
         pub twice: bool = false,
-        /// The number of points that are visited in every round and need an interval; those behind them are visited shortly, in
-        /// every second round.
+        /// The number of points that are visited in every round and need an interval. The points behind them have
+        /// shorter visits, in every second round.
         pub steady: usize = usize::MAX,
         /// The base page of the machine, if grouped chains lie beside random ones, so that memory and translation are told
         /// apart.
@@ -171,7 +171,7 @@ with_constant! {
         /// The points that may be left out.
         pub optional: Optional = Optional::Nothing,
     }
-    /// The budget of one chain for each target, which stays as it is written, and ten seconds for each point.
+    /// The budget of chains that stay as they are written, with ten seconds for each point.
     pub const DEFAULT;
 }
 
@@ -185,7 +185,7 @@ impl Budget {
     /// part of a run with this budget.
     pub fn telling_apart(self, machine: &Machine, points: &[Point], each_ns: f64) -> Budget {
         let count = points.len();
-        let in_memory = points.iter().all(|point| Budget::may_tell_apart(machine, point));
+        let in_memory = points.iter().all(|point| machine.may_tell_apart(point));
         let budget = Budget {
             memory: Memory::Kept,
             split: Some(machine.page),
@@ -197,12 +197,6 @@ impl Budget {
             ..self
         };
         budget.within(each_ns * count.real(), count)
-    }
-
-    /// Returns true if a random walk over a working set can tell memory and translation apart: most of the set is in no
-    /// cache.
-    pub fn may_tell_apart(machine: &Machine, point: &Point) -> bool {
-        machine.reaches_memory(point.size) || point.size >= LEAST_DEFAULT
     }
 
     /// Returns the budget with a region for each initiator of a target, if there is room.

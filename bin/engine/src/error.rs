@@ -196,9 +196,9 @@ impl MeasureError {
     });
 }
 
-/// Stores `error` for the rest of the process; `None` if there is no memory for it.
-pub fn kept<'a, T: Copy>(error: T) -> Option<&'a T> {
-    Table::filled(1, error).ok().and_then(|table| table.leak().first())
+/// Stores a value for the rest of the process, and returns it; `None` if there is no memory for it.
+pub fn keep<T: Copy>(value: T) -> Option<&'static T> {
+    Table::filled(1, value).ok().and_then(|table| table.leak().first())
 }
 
 macro_rules! errors {
@@ -206,7 +206,7 @@ macro_rules! errors {
         $(impl From<$error> for MeasureError {
             #[cold]
             fn from(error: $error) -> Self {
-                kept(error).map_or(MeasureError::NO_MEMORY, MeasureError::$variant)
+                keep(error).map_or(MeasureError::NO_MEMORY, MeasureError::$variant)
             }
         })*
     };

@@ -176,7 +176,7 @@ fn without_value(point: &Point, series: &RoundSeries) -> Option<Exclusion> {
 /// Warns about points that are imprecise, disturbed or inconsistent: about each point, or about their number if there
 /// are many.
 ///
-/// `repeat` is the first point measured again, in another pass.
+/// `repeat` is the comparison of a point that was measured twice.
 pub fn warn(session: &mut Session<'_>, outcomes: &[Outcome], budget: &Budget, repeat: Option<Repeat>) {
     warn_of_trials(session, outcomes);
     warn_of_windows(session.warnings, outcomes);

@@ -2,8 +2,9 @@
 //!
 //! Two traits in [`seam`] are its base. A [`Walkable`](seam::Walkable) walks a number of hops and returns their
 //! duration: a pointer chase, traffic of generators, lines between two CPUs. A [`Place`](seam::Place) finds the
-//! walkable of a point and passes it to a visitor. The schedule above them uses neither clock nor memory, and the
-//! stopwatch below uses no statistics; so tests run whole schedules over a simulated place, in simulated time.
+//! walkable of a point and passes it to a function of the schedule. The schedule above them uses neither clock nor
+//! memory, and the stopwatch below uses no statistics; so tests run whole schedules over a simulated place, in
+//! simulated time.
 //!
 //! The steps of a run: [`pieces`] places and verifies the memory of all points. [`schedule`] visits each point that is
 //! not precise yet, in shuffled order, and pauses between rounds where there is time. [`finish`] queries the memory
@@ -30,9 +31,9 @@
 //! and [`with_partners`] start; [`checks`], [`repeat`] and [`prefetch_audit`] the tests of the tool and of the machine.
 //! [`spans`] walks over addresses without memory, for the cost of translation.
 //!
-//! Below all of them is plain data: [`machine`] (read from the system by its `detect`), [`budget`] and [`regions`], which a
-//! plan determines, [`result`], [`warning`] and [`error`]. A file imports only from floors below its own;
-//! `tests/tests/structure.rs` has them.
+//! Below all of them is plain data: [`budget`] and [`regions`], which a plan determines, [`machine`] (read from the
+//! system by its `detect`), [`result`], [`warning`] and [`error`], and the [`words`] of the instruction set. A file
+//! imports only from floors below its own; `tests/tests/structure.rs` lists the floors.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -70,7 +71,7 @@ pub mod words;
 
 use latency_sys::heap::HEAP;
 
-/// Calls `measure`, in which an allocation is a defect of the program: it would disturb what is timed.
+/// Returns the result of `measure`, during which an allocation is a defect of the program: it would disturb the timing.
 pub fn sealed<T>(measure: impl FnOnce() -> T) -> T {
     HEAP.sealed(measure)
 }

@@ -39,8 +39,9 @@ pub struct Pieces {
     pub missing: Missing,
 }
 
-impl<'a> Pieces {
-    /// Places the memory that `points` need.
+impl Pieces {
+    /// Places the memory that some of `points` need: the points that `is_mine` selects. `needs` returns the regions of
+    /// a point.
     ///
     /// # Errors
     ///
@@ -81,21 +82,21 @@ impl<'a> Pieces {
         Ok(pieces)
     }
 
-    /// Returns the pieces that were placed, once their contents are no longer needed.
-    pub fn had(&mut self) -> impl Iterator<Item = &mut Piece> + use<'_, 'a> {
+    /// Returns the pieces that were placed.
+    pub fn placed(&mut self) -> impl Iterator<Item = &mut Piece> {
         self.list.iter_mut().flatten()
     }
 
-    /// Returns a chain for each piece, that of the piece's first point, to be opened in it; none where chains are
-    /// rewritten. The table is in mapped memory, because chains are too large for the stack.
+    /// Returns the chain to be written to each piece: the chain of the piece's first point. Returns none where chains
+    /// are rewritten. The table is in mapped memory, because chains are too large for the stack.
     ///
     /// # Errors
     ///
     /// The error of mapping a table.
     pub fn chains(&self, budget: &Budget) -> Result<Table<Option<Chain>>, Errno> {
         let stay = matches!(self.missing.memory, Memory::Kept | Memory::Shared);
-        let mut had = self.list.iter().flatten().filter(|_| stay);
-        Table::made(had.clone().count(), |_| budget.chain(&had.next()?.like).ok())
+        let mut placed = self.list.iter().flatten().filter(|_| stay);
+        Table::made(placed.clone().count(), |_| budget.chain(&placed.next()?.like).ok())
     }
 
     /// Writes the contents of each piece by calling `open`.
@@ -117,9 +118,10 @@ impl<'a> Pieces {
 /// Returns a region as it is placed: with room for several positions where chains are rewritten.
 fn with_room(machine: &Machine, region: &PlannedRegion, memory: Memory) -> PlannedRegion {
     match memory {
-        Memory::Rewritten { places: 2.. } if !region.is_of_traffic => {
-            PlannedRegion { size: regions::region(region.size, machine, region.on, region.pages), ..*region }
-        }
+        Memory::Rewritten { places: 2.. } if !region.is_of_traffic => PlannedRegion {
+            size: regions::size_with_room(region.size, machine, region.on, region.pages),
+            ..*region
+        },
         _ => *region,
     }
 }
@@ -163,7 +165,7 @@ pub fn tell(
     (target, size, asked): (NodeId, Bytes, Pages),
     placed: &Placed,
 ) {
-    /// Least size of a huge page for which a warning says that it is much larger than the working set.
+    /// Minimum size of a huge page for which a warning says that it is much larger than the working set.
     const LARGE: Bytes = Bytes(4 << 20);
     let Placed { means, pages, mapped, before, .. } = *placed;
     if pages.are_base() && asked == Pages::AUTO {

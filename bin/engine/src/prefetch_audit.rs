@@ -92,8 +92,8 @@ impl UnderWay {
         UnderWay::new(machine, timer, &largest.point, mapped(largest))
     }
 
-    /// Places the memory of the next pair of chains in the first call, and walks the pair for some hundredths of a
-    /// second. Returns false if the audit is complete, or if there is no memory for it.
+    /// Places the memory of all chains in the first call. Each further call walks the next pair of chains for some
+    /// hundredths of a second. Returns false if the audit is complete, or if there is no memory for it.
     ///
     /// # Errors
     ///

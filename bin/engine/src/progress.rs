@@ -4,7 +4,6 @@
 use core::fmt::{self, Write};
 
 use latency_core::Text;
-
 use latency_core::words::When;
 use latency_sys::out::Messages;
 use latency_sys::terminal::Stream;

@@ -10,7 +10,7 @@ use latency_core::{Bytes, NodeId, PageSize, Pages};
 use crate::machine::Machine;
 use crate::result::{Point, Walk};
 
-/// Maximum regions of a run: all pairs of 11 nodes.
+/// Maximum regions of a run that are placed at the same time, of chains or of traffic: all pairs of 11 nodes.
 pub const MOST: usize = MAX_NODES;
 
 /// The memory that points are walked in.
@@ -78,7 +78,7 @@ impl Regions {
         Regions::of(memory, &mut points.iter().copied(), &PlannedRegion::of)
     }
 
-    /// Returns the regions that serve all regions which `points` need.
+    /// Returns the regions that `points` need, each listed once; `needs` returns the regions of a point.
     pub fn of(
         memory: Memory,
         points: &mut dyn Iterator<Item = Point>,
@@ -100,7 +100,7 @@ impl Regions {
         *slot = Some(PlannedRegion { size, ..slot.unwrap_or(region) });
     }
 
-    /// Returns true if the list of [`MOST`] had room for all regions.
+    /// Returns true if there are at most [`MOST`] regions.
     pub fn are_few(&self) -> bool {
         self.is_complete && self.iter().count() <= MOST
     }
@@ -173,8 +173,9 @@ pub fn bytes(memory: Memory, points: &[Point]) -> Bytes {
     Regions::of_points(if of_cores { Memory::Shared } else { memory }, points).bytes(&|_| true)
 }
 
-/// Returns the size of the region for all points: the largest point, and room for other positions.
-pub fn region(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
+/// Returns the size of a region for rewritten chains: the largest chain, and room for other positions if the node has
+/// enough memory.
+pub fn size_with_room(largest: Bytes, machine: &Machine, target: NodeId, pages: Pages) -> Bytes {
     let page = pages.size().map_or(Bytes(0), PageSize::bytes).max(Bytes(2 << 20));
     let roomy = Bytes((largest.0 + largest.0 / 4).div_ceil(page.0) * page.0);
     match machine.supply(target) {

@@ -24,7 +24,7 @@ const LONGEST_NS: f64 = 2e9;
 ///
 /// # Errors
 ///
-/// [`MeasureError::Interrupted`], and the errors of a walk.
+/// [`MeasureError::Interrupted`](crate::error::MeasureError::Interrupted), and the errors of a walk.
 pub fn again(session: &mut Session<'_>, measured: &[Outcome], budget: &Budget) -> Attempt<Option<Repeat>> {
     let machine = session.machine;
     if machine.processor.platform == Platform::Emulated || time::now_ns() >= budget.until_ns {

@@ -209,7 +209,7 @@ impl<'r> Run<'r> {
         let mut pieces = Pieces::place(session, self.points, is_mine, chain_of, budget)?;
         let chosen = self.choose(is_mine, Some(&pieces.missing))?;
         let Some(&like) = chosen.points.first() else { return Ok(()) };
-        let (chains, placed) = (pieces.chains(budget)?, pieces.had().count());
+        let (chains, placed) = (pieces.chains(budget)?, pieces.placed().count());
         let mut sites = open(session, &mut pieces, &chains, budget.memory)?;
         // Other memory for one of the points takes as long as the memory of each did.
         let now_ns = time::now_ns();
@@ -251,7 +251,7 @@ impl<'r> Run<'r> {
         *begun = begun.take().or(audit);
         // The memory was queried again, and its chains are no longer needed.
         if budget.translation {
-            for Piece { region, like, placement } in pieces.had() {
+            for Piece { region, like, placement } in pieces.placed() {
                 let as_small = translation_probe::ask(session, like, placement)?;
                 let is_there = |point: &Point| {
                     let [own, _] = chain_of(point);

@@ -34,11 +34,11 @@ with_constant! {
         pub core_gigahertz: f64 = f64::NAN,
         /// Lines that generators touched during the batch, per nanosecond; NaN without generators.
         pub delivered: f64 = f64::NAN,
-        /// Another task ran during the batch.
+        /// True if another task ran during the batch.
         pub preempted: bool = false,
-        /// The quota of CPU time was used up during the batch.
+        /// True if the quota of CPU time was used up during the batch.
         pub throttled: bool = false,
-        /// The rate of the generators had not become steady before the batch.
+        /// True if the rate of the generators was not steady yet when the batch began.
         pub unsettled: bool = false,
         /// The hops made: as many as requested, unless time was up.
         pub hops: u64 = 0,

@@ -89,11 +89,11 @@ pub struct Findings {
     pub residency: Table<Residence>,
     /// The findings that only some experiments have.
     pub extra: Extra,
-    /// The comparison of the first point, if it was measured twice in turn.
+    /// The comparison of both measurements of a point, if one was measured twice in turn.
     pub repeat: Option<Repeat>,
     /// The audit of prefetchers, if it was begun between rounds.
     pub audit: Option<UnderWay>,
-    /// An interrupt came before the end.
+    /// True if an interrupt came before the end.
     pub interrupted: bool,
 }
 

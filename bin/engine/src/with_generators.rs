@@ -70,7 +70,7 @@ pub fn measure_with_generators(
     })??;
     if let (true, Some(like)) = (budget.translation, points.first()) {
         let mut as_small = None;
-        for piece in pieces.had() {
+        for piece in pieces.placed() {
             as_small = as_small.max(translation_probe::ask(session, like, &mut piece.placement)?);
         }
         let is_traffic = |point: &Point| matches!(point.walk, Walk::Traffic(_));

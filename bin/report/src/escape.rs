@@ -66,12 +66,12 @@ pub fn harmless(text: &str) -> String {
     text.chars().map(|of| if of != '\n' && steers(of) { '?' } else { of }).collect()
 }
 
-/// Escapes for elements and attributes, on one line.
+/// Writes a character, escaped for elements and attributes; a line break becomes a space.
 pub fn markup(out: &mut dyn Write, character: char) -> fmt::Result {
     markup_lines(out, if character == '\n' { ' ' } else { character })
 }
 
-/// Escapes for elements and attributes, and keeps lines.
+/// Writes a character, escaped for elements and attributes; a line break stays.
 pub fn markup_lines(out: &mut dyn Write, character: char) -> fmt::Result {
     let reference = match character {
         '&' => "&amp;",

@@ -100,7 +100,7 @@ impl Display for Digits {
     }
 }
 
-/// Shows nanoseconds as seconds with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
+/// Returns nanoseconds as a text in seconds, with two significant digits: `5.0 s`, `0.12 s`, `23 s`.
 pub fn seconds(nanoseconds: f64) -> impl Display {
     let seconds = nanoseconds / 1e9;
     fmt::from_fn(move |out| write!(out, "{seconds:.*} s", decimals(seconds, 2)))

@@ -7,8 +7,8 @@
 use alloc::vec::Vec;
 use core::f64::consts::SQRT_2;
 use core::ops::RangeInclusive;
-use latency_core::math::ln;
 
+use latency_core::math::ln;
 use latency_core::model::edge::{Edge, EdgeError};
 use latency_core::model::{
     Fit, FitError, MAX_POINTS, Point, Workspace, fit, fit_mixture, fit_reported, fit_stair,

@@ -27,8 +27,9 @@ pub struct Step<'r> {
 /// One curve, represented by the first of its outcomes with traffic from all generators.
 #[derive(Clone, Debug)]
 pub struct Loading<'r> {
+    /// All outcomes of the run.
     outcomes: &'r [Outcome],
-    /// The point of that outcome.
+    /// The point of the outcome that represents the curve.
     pub point: Point,
     /// Its traffic: kind, nodes and footprint are the same in all outcomes.
     pub traffic: Traffic,

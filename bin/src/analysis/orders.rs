@@ -1,8 +1,7 @@
 //! The cost of the order of a walk.
 
-use latency_core::chain::Order;
-
 use latency_core::Estimate;
+use latency_core::chain::Order;
 use latency_engine::result::{Outcome, Strided};
 
 /// The time per load over the same lines in each order.

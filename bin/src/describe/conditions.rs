@@ -150,7 +150,7 @@ pub fn line(document: &mut Shown, platform: Platform, found: &Conditions) {
     }
 }
 
-/// Shows a share in percent between two words, if it is known.
+/// Returns a share in percent between two words; an empty text if it is unknown.
 fn share(share: Option<f64>, before: &'static str, behind: &'static str) -> impl fmt::Display {
     optional(share, move |share, out| write!(out, "{before} {:.1}%{behind}", share * 100.0))
 }

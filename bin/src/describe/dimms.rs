@@ -37,7 +37,7 @@ pub fn members(document: &mut Shown, machine: &Machine) {
     });
 }
 
-/// Shows the number of populated slots, and the rates of the devices in them.
+/// Returns the words of the number of populated slots, and the rates of the devices in them.
 pub fn population<'d>(dimms: &'d Dimms<'d>) -> impl Display {
     fmt::from_fn(move |out| {
         write!(out, "{}", dimms.populated.len())?;
@@ -59,7 +59,7 @@ pub fn population<'d>(dimms: &'d Dimms<'d>) -> impl Display {
     })
 }
 
-/// Shows bytes per second in gigabytes per second with one decimal, as makers of memory do.
+/// Returns bytes per second as a text in gigabytes per second, with one decimal, as makers of memory do.
 pub fn giga(rate: u64) -> impl Display {
     fmt::from_fn(move |out| write!(out, "{:.1}", rate.real() / 1e9))
 }

@@ -143,7 +143,7 @@ pub fn ending(document: &mut Shown, report: &Report<'_>) {
     }
 }
 
-/// Writes the memory-side cache through which a memory was measured, after the name of that memory.
+/// Returns the words after the name of a memory about the memory-side cache through which it was measured.
 pub fn through(cache: Option<Bytes>) -> impl Display {
     optional(cache, |cache, out| write!(out, " (through a {cache} side cache)"))
 }
@@ -221,7 +221,7 @@ pub fn memory_of(document: &mut Shown, report: &Report<'_>, is_one: &dyn Fn(&Poi
     }
 }
 
-/// Shows the smallest and the largest size.
+/// Returns the smallest and the largest size as text.
 fn sizes(sizes: impl Iterator<Item = Bytes>) -> impl Display {
     let (least, most) =
         sizes.fold((Bytes(u64::MAX), Bytes(0)), |(least, most), size| (least.min(size), most.max(size)));

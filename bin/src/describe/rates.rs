@@ -59,7 +59,8 @@ pub fn is_wide(interval: Option<Interval>) -> bool {
     interval.is_some_and(|Interval { low, high }| high > SPAN * low)
 }
 
-/// Writes the figure of a headline, in units of `ones`: one number, or the ends of an interval that is too wide for it.
+/// Returns the figure of a headline as text, in units of `ones`: one number, or the ends of an interval that is too
+/// wide for it.
 pub fn headline(Estimate { value, interval }: Estimate, ones: f64) -> impl Display {
     fmt::from_fn(move |out| match interval.filter(|_| is_wide(interval)) {
         Some(Interval { low, high }) => write!(out, "{} to {}", Digits(low / ones), Digits(high / ones)),
@@ -75,12 +76,12 @@ pub fn confidence(interval: Interval, ones: f64) -> String {
     }
 }
 
-/// Writes the same in parentheses, if there is an interval.
+/// Returns the same in parentheses; an empty text without an interval.
 pub fn in_parentheses(interval: Option<Interval>, ones: f64) -> impl Display {
     optional(interval, move |interval, out| write!(out, " ({})", confidence(interval, ones)))
 }
 
-/// Writes the ratio of two figures of a headline: `1.52x`, or the range of it if one of them is a range.
+/// Returns the ratio of two figures of a headline as text: `1.52x`, or the range of it if one of them is a range.
 pub fn times(large: Estimate, small: Estimate) -> impl Display {
     fmt::from_fn(move |out| {
         if is_wide(large.interval) || is_wide(small.interval) {
@@ -95,12 +96,12 @@ pub fn times(large: Estimate, small: Estimate) -> impl Display {
     })
 }
 
-/// Writes a share in whole percent.
+/// Returns a share in whole percent, as text.
 pub fn percent(share: f64) -> impl Display {
     fmt::from_fn(move |out| write!(out, "{:.0}%", share * 100.0))
 }
 
-/// Writes an estimate with half of the width of its interval: `164 ± 12`.
+/// Returns an estimate with half of the width of its interval, as text: `164 ± 12`.
 pub fn plus_minus(estimate: Estimate) -> impl Display {
     fmt::from_fn(move |out| {
         write!(out, "{}", Digits(estimate.value))?;

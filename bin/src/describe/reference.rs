@@ -93,7 +93,7 @@ fn usual(report: &Report<'_>, quantity: PublishedQuantity) -> Option<(&'static s
     }
 }
 
-/// Shows what is published for a quantity of the processor, for a place behind the measured figure.
+/// Returns the words of the published figure for a quantity of the processor, for a place behind the measured figure.
 pub fn beside(report: &Report<'_>, quantity: Option<PublishedQuantity>) -> impl fmt::Display {
     let usual = quantity.and_then(|quantity| usual(report, quantity));
     optional(usual, |(_, usual), out| write!(out, ", published {usual}"))

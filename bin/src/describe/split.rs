@@ -162,7 +162,7 @@ pub fn tlb_level(document: &mut Shown, level: &TlbEnd, gigahertz: Option<f64>) {
     }
 }
 
-/// Shows a number of entries with its bounds, if they are known and differ.
+/// Returns the words of a number of entries with its bounds, if they are known and differ.
 pub fn tlb_entries(Estimate { value, interval }: Estimate) -> impl Display {
     let whole = |number: f64| math::whole(number + 0.5);
     let ends = interval.map_or([value; 2], |Interval { low, high }| [low, high]).map(whole);

@@ -47,8 +47,8 @@ fn agrees(typical: &Summary, undisturbed: Undisturbed) -> bool {
     }
 }
 
-/// Writes the interval of a latency, unless it is so wide that the headline has it, and its window, and whether the
-/// latency was steady. A wide interval never is.
+/// Returns the words of the interval of a latency, unless it is so wide that the headline has it, and its window, and
+/// whether the latency was steady. A wide interval never is.
 pub fn within(series: &RoundSeries) -> impl Display + '_ {
     optional(series.nanoseconds.interval, |interval, out| {
         let is_steady = series.undisturbed.is_some_and(|found| {
@@ -100,7 +100,7 @@ pub fn of_several(document: &mut Shown, report: &Report<'_>) {
     ));
 }
 
-/// Writes a value, its interval, and the number of its rounds among `all`.
+/// Returns the words of a value, its interval, and the number of its rounds among `all`.
 fn value(found: Undisturbed, all: usize) -> impl Display {
     fmt::from_fn(move |out| match found {
         Undisturbed::Seen { nanoseconds, interval: Interval { low, high }, rounds } => {

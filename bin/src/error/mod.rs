@@ -1,8 +1,8 @@
 //! Every reason to end the program early, with its exit code and its message.
 //!
-//! Failures are plain data that borrow the user's arguments. A message states the request, the finding and the remedy;
-//! the caller writes the label before it, and leaves out advice that the command cannot follow. Nothing here depends on
-//! the way in which a failure occurs.
+//! Failures are plain data. They refer to the user's arguments, which live as long as the process. A message states the
+//! request, the finding and the remedy; the caller writes the label before it, and leaves out advice that the command
+//! cannot follow. Nothing here depends on the way in which a failure occurs.
 //!
 //! Functions that can fail return a failure. It occurs rarely, so it has only two machine words; the data of its
 //! message are stored elsewhere, for the rest of the process.
@@ -21,7 +21,7 @@ use latency_core::messages;
 use latency_core::text::split;
 
 use crate::options::{FLAGS, FlagId, FlagSet, UsageError};
-use latency_engine::error::{MeasureError, PlacementError, TimingError, kept};
+use latency_engine::error::{MeasureError, PlacementError, TimingError, keep};
 use latency_sys::Errno;
 
 pub use outcome::{MissingHosts, NoVerdict, Outliers, OutputError, Regression, Unreliable};
@@ -37,7 +37,7 @@ messages! {
         Saved(error: &'static SavedError) => "{error}";
         /// The requested CPU, node, memory policy or pages were not obtained, or not verified: exit 2.
         Placement(error: &'static PlacementError) => "{error}";
-        /// No clock: exit 3.
+        /// There is no usable clock, or a walk was wrong: exit 3.
         Timing(error: &'static TimingError) => "{error}";
         /// An unreliable result with `--strict`: exit 3.
         Unreliable(error: &'static Unreliable) => "{error}";
@@ -59,6 +59,13 @@ messages! {
 }
 
 impl Failure {
+    /// The failure of a run without a point that can be measured.
+    pub const NOTHING_TO_MEASURE: Failure = Failure::Placement(&PlacementError::NothingToMeasure);
+
+    /// The failure if memory is too short.
+    pub const NO_MEMORY: Failure =
+        Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
+
     /// Returns the word before the message: a slower result is an outcome, not an error.
     pub const fn label(&self) -> &'static str {
         match self {
@@ -83,21 +90,12 @@ impl Failure {
     }
 }
 
-impl Failure {
-    /// The failure of a run without a point that can be measured.
-    pub const NOTHING_TO_MEASURE: Failure = Failure::Placement(&PlacementError::NothingToMeasure);
-
-    /// The failure if memory is too short.
-    pub const NO_MEMORY: Failure =
-        Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
-}
-
 macro_rules! failures {
     ($($variant:ident $error:ty;)*) => {
         $(impl From<$error> for Failure {
             #[cold]
             fn from(error: $error) -> Self {
-                kept(error).map_or(Failure::NO_MEMORY, Failure::$variant)
+                keep(error).map_or(Failure::NO_MEMORY, Failure::$variant)
             }
         })*
     };
@@ -128,11 +126,12 @@ impl From<MeasureError> for Failure {
 /// Converts the error of mapping the program's own tables.
 impl From<Errno> for Failure {
     fn from(errno: Errno) -> Self {
-        PlacementError::CallFailed { call: "mmap", errno, node: None }.into()
+        MeasureError::from(errno).into()
     }
 }
 
-/// Shows a message for a command with these options. The parts behind semicolons are its advice.
+/// Returns a message without the advice that a command with these options cannot follow. The parts behind semicolons
+/// are the advice.
 pub fn suited_advice(message: &str, accepted: FlagSet) -> impl fmt::Display {
     fmt::from_fn(move |out| {
         for (part, clause) in split(message, "; ").enumerate() {
@@ -142,7 +141,7 @@ pub fn suited_advice(message: &str, accepted: FlagSet) -> impl fmt::Display {
             }
             let mut before = "; ";
             for advice in split(clause, ", or ") {
-                // Of the commands that measure, some have a largest size in place of one.
+                // Some commands that measure have a largest size in place of a size.
                 let size = match accepted.contains(FlagId::Size) || !accepted.contains(FlagId::MaxSize) {
                     true => "--size",
                     false => "--max-size",

@@ -92,7 +92,7 @@ impl<T: Copy + PartialEq> Few<T> {
         self.0.iter().flatten().copied().find(|value| is(*value))
     }
 
-    /// Shows the values, or the words for none.
+    /// Returns the values as text, or the words for none.
     fn or(self, none: &'static str) -> impl fmt::Display
     where
         T: fmt::Display,

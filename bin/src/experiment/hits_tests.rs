@@ -90,7 +90,7 @@ fn seen_clear(clear: bool) -> Box<Machine> {
         cache_sought: true,
         seconds: 0.4,
     };
-    Box::new(machine("one-node", None).looked_at(sizing))
+    Box::new(machine("one-node", None).with_sizing(sizing))
 }
 
 /// Returns hops of 100 ns; hops take `cold` ns in the first lap over the chains with the numbers in `slow`.

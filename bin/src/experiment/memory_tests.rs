@@ -201,7 +201,7 @@ fn looked_at(size: Bytes, clear: bool, cache: Option<Bytes>, in_cache: Option<By
         cache_sought: true,
         seconds: 0.2,
     };
-    Box::new(machine("one-node", None).looked_at(sizing))
+    Box::new(machine("one-node", None).with_sizing(sizing))
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn a_search_runs_only_if_the_program_chooses_the_size() {
     let one = machine("one-node", None);
     let looked = |line: &'static str| {
         let (points, ..) = planned(&one, line).unwrap();
-        plan::looked_at(&options(line), &one, &points)
+        plan::point_of_search(&options(line), &one, &points)
     };
     for line in ["", "curve", "order", "pages", "parallel", "window", "variants", "distribution", "bandwidth"]
     {
@@ -378,7 +378,7 @@ fn a_curve_is_of_one_pair_of_nodes() {
 #[test]
 fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let full = with_files(100 << 10, 0, 0, 0);
-    let region = |size: Bytes, pages| latency_engine::regions::region(size, &full, NodeId(0), pages);
+    let region = |size: Bytes, pages| latency_engine::regions::size_with_room(size, &full, NodeId(0), pages);
     // A quarter more than the size, in whole pages of 2 MiB or of the requested size.
     assert_eq!(region(MIB.times(32), Pages::AUTO), MIB.times(40));
     assert_eq!(region(Bytes(4096), Pages::base(PageSize::KIB_4)), MIB.times(2));
@@ -388,7 +388,12 @@ fn a_region_has_room_beside_the_largest_chain_where_memory_is_free() {
     let roomy = with_files(4 << 20, 0, 0, 0);
     let page = MIB.times(1024);
     assert_eq!(
-        latency_engine::regions::region(MIB.times(900), &roomy, NodeId(0), Pages::of_pool(PageSize::GIB_1)),
+        latency_engine::regions::size_with_room(
+            MIB.times(900),
+            &roomy,
+            NodeId(0),
+            Pages::of_pool(PageSize::GIB_1)
+        ),
         page.times(2)
     );
 }

@@ -13,7 +13,7 @@ use super::tests::{fixture, machine, machine_of, options, planned};
 use crate::plan;
 use latency_engine::machine::Machine;
 use latency_engine::pieces;
-use latency_engine::regions::region;
+use latency_engine::regions::size_with_room;
 use latency_engine::result::{Evidence, Means, Placed, Point, Walk};
 use latency_engine::warning::{Warning, Warnings};
 
@@ -249,7 +249,7 @@ fn transparent_huge_pages_that_are_too_large_are_not_chosen() {
 
 #[test]
 fn memory_is_planned_in_whole_huge_pages_where_there_are_many() {
-    let of = |machine: &Machine, size: Bytes, pages| region(size, machine, NodeId(0), pages);
+    let of = |machine: &Machine, size: Bytes, pages| size_with_room(size, machine, NodeId(0), pages);
     let [small, middle, large] = machines();
     for (machine, pages, size, expected) in [
         (&small, Pages::thp(PageSize::MIB_2), 9, 12),

@@ -170,12 +170,12 @@ fn present(parts: &mut ReportParts, report: &Report<'_>) {
     });
 }
 
-/// Shows nanoseconds in milliseconds.
+/// Returns nanoseconds as a text in milliseconds.
 fn milliseconds(nanoseconds: f64) -> impl Display {
     Digits(nanoseconds / 1e6)
 }
 
-/// Shows the ways that resctrl allows, if there are any to show.
+/// Returns the words of the ways that resctrl allows; an empty text if there are none to show.
 fn allowed(ways: Option<Ways>) -> impl Display {
     optional(ways, |ways, out| write!(out, "; resctrl allows ways {ways}"))
 }

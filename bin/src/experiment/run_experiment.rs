@@ -256,8 +256,8 @@ fn timer(options: &Options, machine: &Machine, warnings: &mut Warnings, planned:
     Timer::choose(&machine.processor, single, warnings)
 }
 
-/// Searches for the sizes that the plan depends on, and returns the machine with them. An earlier experiment may have
-/// searched already.
+/// Searches for the sizes that the plan depends on, and returns the machine with them; `None` if the plan needs no
+/// search, if an earlier experiment has searched, or if the search found nothing.
 fn search(
     options: &Options,
     session: &mut Session<'_>,
@@ -270,7 +270,7 @@ fn search(
     // If the whole run has little time, the search for the last-level cache is omitted: a cache that affects the
     // results shows in them.
     let seeks_cache = (effort.begun_ns + planned.budget.whole_ns).is_infinite();
-    let like = plan::looked_at(options, session.machine, &planned.points)
+    let like = plan::point_of_search(options, session.machine, &planned.points)
         .map(|like| (like, options.point_limit_ns()));
     let begun_ns = now_ns();
     let end_ns = begun_ns + (SEARCH_SHARE * (effort.end_ns - begun_ns)).max(SEARCH_NS);
@@ -290,7 +290,7 @@ fn warn(session: &mut Session<'_>, ran: &ExperimentRun, budget: &Budget) {
     }
 }
 
-/// Performs the checks of the tool itself after the trials: the first point again, prefetchers, and the self-test.
+/// Performs the checks of the tool itself after the trials: a point again, prefetchers, and the self-test.
 fn check(
     session: &mut Session<'_>,
     health: &mut Health,

@@ -3,8 +3,8 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Display;
-use latency_core::arch::Signature;
 
+use latency_core::arch::Signature;
 use latency_core::host::{Cache, Power, Throttle};
 use latency_core::topology::{NodeKind, Source};
 use latency_core::{Bytes, LineSize, NodeId, PageSize, Text, ToReal, Trimmed, Worded, plural};

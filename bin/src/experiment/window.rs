@@ -193,7 +193,7 @@ fn answer(document: &mut Shown, report: &Report<'_>, view: &WindowView<'_>) {
     }
 }
 
-/// Shows the range of an estimate.
+/// Returns the range of an estimate as text.
 fn range(found: Estimate) -> impl Display {
     optional(found.interval, |Interval { low, high }, out| {
         write!(out, " ({low:.0} to {high:.0} between runs)")

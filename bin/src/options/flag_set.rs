@@ -23,13 +23,13 @@ impl FlagSet {
         Strict,
         DryRun,
     ]);
-    /// The name of the measured host in the result, which every experiment has.
+    /// The labels and the host's name in the result; every experiment has these options.
     pub const IDENTITY: FlagSet = FlagSet::of(&[Label, Anonymous]);
     /// Limits, labels and the plan of a run.
     pub const RUN: FlagSet = FlagSet::of(&[Budget, Strict, DryRun]).union(FlagSet::IDENTITY);
     /// The options of [`RUN`](Self::RUN), for a run that measures in windows of a fixed length.
     pub const WINDOWS: FlagSet = FlagSet::RUN.with(Precision).with(TimeLimit).with(Counters);
-    /// The memory of the pointer chase.
+    /// The size of the working set, and the seed of its chain.
     pub const WORKING_SET: FlagSet = FlagSet::of(&[Size, Seed]);
     /// A range of working sets.
     pub const RANGE: FlagSet = FlagSet::of(&[MinSize, MaxSize, PointsPerOctave]);

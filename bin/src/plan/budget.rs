@@ -75,7 +75,7 @@ pub fn of_pairs(options: &Options, machine: &Machine, points: &[Point]) -> Budge
     let from_pool = super::pages(options, machine).pool().is_some();
     let mut budget = of_options(options, machine);
     // In a large set, the positions of pages in a cache average out.
-    if from_pool || points.iter().all(|point| Budget::may_tell_apart(machine, point)) {
+    if from_pool || points.iter().all(|point| machine.may_tell_apart(point)) {
         budget = budget.in_regions(machine, points);
         budget.split = Some(machine.page);
     } else {
@@ -179,10 +179,10 @@ pub fn of_cores(options: &Options, _: &Machine, points: &[Point]) -> Budget {
     /// Half width of the interval, as a fraction, unless the user gave one: cores that share a mesh with others are
     /// not steadier.
     const PRECISION: f64 = 0.05;
-    let asked = options.given.contains(FlagId::Precision);
     /// Maximum number of points whose windows are spread: all pairs of 10 CPUs, or the pairs of 2 CPUs in many
     /// states, in 1.5 s.
     const FEW_POINTS: usize = 64;
+    let asked = options.given.contains(FlagId::Precision);
     let few = points.len() <= FEW_POINTS;
     // If time is short, the rounds are reduced first, and then the pairs.
     let affordable = math::whole(options.visits_ns() / (points.len().max(1).real() * WINDOW_NS)) as usize;

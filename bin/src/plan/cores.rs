@@ -89,10 +89,7 @@ pub fn cores(planning: &mut Planning<'_>) -> PlannedPoints {
 }
 
 /// Returns the CPUs among which pairs are chosen: those that the user gave, or all.
-fn among<'m, 'a>(options: &'m Options, machine: &'static Machine) -> Result<&'m CpuSet, Failure>
-where
-    'a: 'm,
-{
+fn among<'m>(options: &'m Options, machine: &'static Machine) -> Result<&'m CpuSet, Failure> {
     let Some(asked) = options.cpus.as_ref().filter(|asked| !asked.is_all()) else { return Ok(&machine.cpus) };
     for cpu in asked.iter().map(CpuId) {
         super::scope::cpu_node(machine, cpu)?;
@@ -195,8 +192,8 @@ fn states(
     }
 }
 
-/// Returns the number of lines of a level: its cache has room for them, and the level before has not. Lines in memory
-/// are flushed out of all caches. Returns `None` without that cache.
+/// Returns the number of lines of a level: its cache has room for them, and the cache before it does not. Lines in
+/// memory are flushed out of all caches. Returns `None` if the machine reports no cache of that level.
 fn lines(machine: &Machine, level: LineLevel) -> Option<u64> {
     let (line, cache) = (machine.line, |level| machine.cache(level));
     let second = || {

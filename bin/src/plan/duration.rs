@@ -11,7 +11,7 @@ use latency_core::chain::Order;
 use latency_core::{Bytes, ToReal, math};
 
 use super::budget::WINDOW_NS;
-use super::looked_at;
+use super::point_of_search;
 use crate::options::Options;
 use latency_engine::budget::{
     BATCHES, Budget, FEW_HOPS, FILLING_LAPS, LONGEST_FILL_NS, Memory, OVERTIME, Pass, SHORT_PASS,
@@ -35,8 +35,7 @@ const ORDERED_HOP: Range = Range(0.7, 10.0);
 const START: Range = Range(0.02e9, 0.3e9);
 /// Nanoseconds of the search over caches and memory, which is made if the program chooses the size of the working set.
 pub const LOOK: Range = Range(0.3e9, 0.9e9);
-/// Nanoseconds of the prefetch audit and of the repeat of the first point, and the minimum measured memory for an
-/// audit.
+/// Nanoseconds of the prefetch audit and of the repeat of a point, and the minimum measured memory for an audit.
 const AUDIT: Range = Range(0.3e9, 3.0e9);
 const AUDITED: Bytes = Bytes(16 << 20);
 /// Maximum loads in flight that matter for the estimate.
@@ -348,7 +347,7 @@ pub fn end_ns(options: &Options) -> f64 {
 
 /// Returns the time of the search for the working set before a run.
 fn look(options: &Options, machine: &Machine, points: &[Point]) -> Range {
-    looked_at(options, machine, points).map_or(Range::ZERO, |_| LOOK)
+    point_of_search(options, machine, points).map_or(Range::ZERO, |_| LOOK)
 }
 
 /// Returns the expected duration of the whole run.

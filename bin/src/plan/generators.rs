@@ -107,7 +107,8 @@ pub fn first(options: &Options, machine: &Machine, from: NodeId) -> Option<CpuId
     options.cpu.or_else(|| cpus(options, machine, from).first().map(CpuId))
 }
 
-/// Refuses requested CPUs that this process cannot use.
+/// Refuses requested CPUs that this process cannot use. Returns the node of the first of them; `None` if the user gave
+/// none.
 ///
 /// # Errors
 ///

@@ -28,8 +28,8 @@ const VISIT_NS: f64 = 45e6;
 /// The default kinds of traffic.
 const USUAL: &[&str] = &["read", "2:1"];
 
-/// Passes the points that are known before the measurement to `each`: for each pair and kind of traffic the idle chain,
-/// all generators, and half and a quarter of them; or the points that the user requested.
+/// Plans the points that are known before the measurement: for each pair and kind of traffic the idle chain, all
+/// generators, and half and a quarter of them; or the points that the user requested.
 ///
 /// # Errors
 ///

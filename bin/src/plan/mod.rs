@@ -21,7 +21,7 @@ use latency_core::traffic::View;
 use latency_core::{Bytes, CpuId, NodeId, PageSize, Pages, Worded};
 
 pub use scope::Scope;
-pub use sizes::{looked_at, working_set};
+pub use sizes::{point_of_search, working_set};
 
 use crate::error::Failure;
 use crate::options::{self, Options};
@@ -35,7 +35,7 @@ use latency_engine::warning::{Warning, Warnings};
 /// that never become precise would last for minutes.
 const PAIRS_NS: f64 = 40e9;
 
-/// The inputs of a plan.
+/// The inputs of a plan, and its warnings.
 pub struct Planning<'p> {
     /// The options.
     pub options: &'p Options,

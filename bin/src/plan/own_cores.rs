@@ -11,8 +11,6 @@ use latency_core::{CpuId, CpuSet};
 
 use super::PAIRS_NS;
 use crate::options::{FlagId, FlagSet, Options, Order};
-use latency_engine::budget::Budget;
-
 use latency_engine::machine::Machine;
 use latency_engine::result::Point;
 
@@ -22,7 +20,7 @@ const PRIVATE_CACHES: u64 = 4;
 /// Nanoseconds that each core needs for an interval, and for each byte if its chain is written for each visit.
 const CORE_NS: f64 = 0.3e9;
 const BYTE_NS: f64 = 2.5;
-/// Options that limit a run, or name its CPU or view: it has no other cores beside.
+/// Options that limit a run, or name its CPU or view. A run with one of them does not measure other cores.
 const ALONE: FlagSet = FlagSet::of(&[
     FlagId::Cpu,
     FlagId::View,
@@ -64,7 +62,7 @@ pub fn add(options: &Options, machine: &Machine, points: &mut Vec<Point>) {
     let cores = sharing.cores_of(&machine.cpus);
     for index in 0..points.len() {
         let Some(&own) = points.get(index) else { return };
-        if own.initiator != own.target || !(all || Budget::may_tell_apart(machine, &own)) {
+        if own.initiator != own.target || !(all || machine.may_tell_apart(&own)) {
             continue;
         }
         let mut others = Vec::new();

@@ -30,7 +30,7 @@ impl Scope {
     /// # Errors
     ///
     /// [`UsageError`] for nodes and CPUs that do not exist, [`PlacementError`] for unreachable ones and for pages that
-    /// the kernel has not.
+    /// the kernel does not have.
     pub fn resolve(planning: &mut Planning<'_>) -> Result<Scope, Failure> {
         let Planning { options, machine, .. } = *planning;
         machine.check_pages(super::pages(options, machine))?;

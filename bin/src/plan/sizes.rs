@@ -62,8 +62,8 @@ pub fn default_size(machine: &Machine) -> Bytes {
     }
 }
 
-/// Returns the point of the search before the run: the largest, if the program chooses its size.
-pub fn looked_at(options: &Options, machine: &Machine, points: &[Point]) -> Option<Point> {
+/// Returns the point of the search before the run: the largest, if the program chooses its size; otherwise `None`.
+pub fn point_of_search(options: &Options, machine: &Machine, points: &[Point]) -> Option<Point> {
     let chosen = options.size.is_none() && options.max_size.is_none();
     let is_walked = |point: &&Point| chosen && !point.walk.is_of_cores();
     let largest = points.iter().filter(is_walked).max_by_key(|point| point.size)?;

@@ -57,7 +57,7 @@ pub struct Cycle {
     pub inverses: [u32; 3],
     /// The number that each step adds to the time.
     pub step: u32,
-    /// The largest number that is a node.
+    /// The largest number that is a node of the chain.
     pub last: u32,
 }
 

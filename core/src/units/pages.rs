@@ -63,7 +63,7 @@ impl PageSize {
         self.log2 as u32
     }
 
-    /// Shows the word of options and results: `2m`.
+    /// Returns the word of options and results: `2m`.
     pub fn word(self) -> impl fmt::Display {
         const UNITS: [char; 3] = ['k', 'm', 'g'];
         let log2 = self.log2();
@@ -71,10 +71,10 @@ impl PageSize {
         fmt::from_fn(move |out| write!(out, "{}{unit}", 1 << (log2 % 10)))
     }
 
-    /// Returns the memory that a page table of this size maps, which is the size of a transparent huge
-    /// page: an entry has eight bytes, and maps a page of the same size as the table.
+    /// Returns the size of the memory that one page table maps, if base pages have this size. It is the size of a
+    /// transparent huge page. A table fills a base page, and each of its entries of eight bytes maps another one.
     #[must_use]
-    pub const fn of_a_table(self) -> PageSize {
+    pub const fn mapped_by_table(self) -> PageSize {
         PageSize { log2: self.log2 * 2 - 3 }
     }
 }
@@ -102,9 +102,9 @@ impl PageSizes {
         PageSizes(self.0 | 1 << size.log2)
     }
 
-    /// Returns the sizes of both sets.
+    /// Returns the sizes that are in either set.
     #[must_use]
-    pub const fn and(self, other: PageSizes) -> PageSizes {
+    pub const fn union(self, other: PageSizes) -> PageSizes {
         PageSizes(self.0 | other.0)
     }
 
@@ -199,7 +199,7 @@ impl Pages {
         self.0 & 3 == 2
     }
 
-    /// Returns a number for each kind: larger for larger pages, and for pages of a pool among pages of one size.
+    /// Returns the number of this kind. It is larger for larger pages. Among pages of one size, a pool has the largest.
     pub const fn code(self) -> u8 {
         self.0
     }
@@ -216,8 +216,8 @@ impl Pages {
             .filter(|pages| pages.0 & 3 > 0)
     }
 
-    /// Returns the kind with this word. Sizes up to 64 KiB are those of base pages, since the word does not tell them from
-    /// a pool of the same size.
+    /// Returns the kind with this word; `None` for any other text. A size up to 64 KiB means base pages, since a pool
+    /// of that size has the same word.
     pub fn from_word(text: &[u8]) -> Option<Pages> {
         let is_one = |pages: &Pages| {
             !pages.are_base() && Text::<16>::of(format_args!("{pages}")).as_str().as_bytes() == text
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_page_table_maps_one_transparent_huge_page() {
         for (base, huge) in [(4 << 10, 2 << 20), (16 << 10, 32 << 20), (64 << 10, 512 << 20)] {
-            assert_eq!(PageSize::of(Bytes(base)).unwrap().of_a_table().bytes(), Bytes(huge));
+            assert_eq!(PageSize::of(Bytes(base)).unwrap().mapped_by_table().bytes(), Bytes(huge));
         }
     }
 

@@ -72,7 +72,7 @@ impl Watch {
         Some(Watch { times: noted.times?, least, before: look(&SystemFiles), cpu, errors })
     }
 
-    /// Reads the conditions again and warns about those that lower the trust in the result.
+    /// Returns the conditions between the first reading and now, and warns about those that lower the trust in the result.
     pub fn end(self, session: &mut Session<'_>) -> Option<Conditions> {
         self.times.first_stays();
         let found = self.found(&SystemFiles, &session.noted, &session.timer)?;
@@ -83,7 +83,7 @@ impl Watch {
         Some(found)
     }
 
-    /// Reads the conditions again.
+    /// Returns the conditions between the first reading and now; `None` without memory for them.
     fn found(&self, files: &impl Files, noted: &Noted, timer: &Timer) -> Option<Conditions> {
         let Watch { times, before, errors, .. } = self;
         let until = |before: &HardwareCounts| Some(before.until(HardwareCounts::read(files, self.cpu)?));

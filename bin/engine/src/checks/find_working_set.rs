@@ -67,7 +67,7 @@ pub fn find(
         Err(error) => return Err(error),
     };
     tell(session.warnings, &known, &sizing);
-    let machine = Table::filled(1, machine.looked_at(sizing))?;
+    let machine = Table::filled(1, machine.with_sizing(sizing))?;
     Ok(machine.leak().first())
 }
 

@@ -66,14 +66,14 @@ pub struct Known {
     pub page: PageSize,
     /// The largest working set that memory allows.
     pub most: Bytes,
-    /// The search includes the size of the last-level cache.
+    /// True if the search includes the size of the last-level cache.
     pub seeks_cache: bool,
     /// Maximum nanoseconds of the whole search.
     pub limit_ns: f64,
 }
 
 impl Known {
-    /// Returns whether the reported cache asks for a working set larger than [`FIRST`].
+    /// Returns true if the reported cache needs a working set larger than [`FIRST`].
     fn is_large(&self) -> bool {
         self.reported.is_some_and(|cache| cache.times(CACHES) > FIRST)
     }
@@ -137,8 +137,8 @@ pub fn search<A: Place>(place: &mut A, like: &Point, known: &Known) -> Attempt<O
 }
 
 impl<A: Place> Search<'_, A> {
-    /// Doubles the working set until no cache serves it, or until memory or time runs out. If the reported cache alone
-    /// asks for a larger working set, nothing is learnt from more.
+    /// Doubles the working set until no cache serves it, or until memory or time runs out. If the reported cache is
+    /// large, the first working set is enough: the plan will choose a larger one anyway.
     fn grow(&mut self) -> Attempt<Option<Grown>> {
         let mut size = FIRST.min(self.known.most);
         let mut before = None;
@@ -169,8 +169,9 @@ impl<A: Place> Search<'_, A> {
         Ok(Some(Grown { largest: look, clear: served.map(|served| !served), before }))
     }
 
-    /// Passes over a working set until it is decided whether a cache serves it. The verdict is `None` if the passes do
-    /// not decide it; the result is `None` if time is up before the first pass ends.
+    /// Makes passes over a working set until they show whether a cache serves it. Returns the measurement and that
+    /// verdict, which is `None` if the passes do not decide it; returns `None` if time is up before the first pass
+    /// ends.
     fn settled(&mut self, size: Bytes) -> Attempt<Option<(SizeMeasurement, Option<bool>)>> {
         let (mut sum, mut squares, mut settled) = (0.0, 0.0, None);
         for made in 1..=MOST_PASSES {

@@ -28,14 +28,14 @@ const LINES: u64 = 1024;
 const ROUNDS: usize = 9;
 /// Laps of a walk, which last 40 us.
 const LAPS: u64 = 8;
-/// Minimum cost of a miss, as a share of a hit, for a verdict.
+/// Minimum cost of a TLB miss for a verdict, as a share of the latency without one.
 const LEAST: f64 = 0.1;
 /// Share of the cost on small pages below which the pages are large, and share above which they are small.
 const BOUNDS: (f64, f64) = (0.3, 0.7);
 
 /// Tests whether the translation buffers treat the huge pages of the measured memory in `placement` as small ones; the
-/// memory holds other chains afterwards. Returns `None` for small pages, if the cost does not decide it, and under an
-/// emulator, which has no translation buffers.
+/// memory holds other chains afterwards. Returns `None` for base pages, under an emulator, which has no translation
+/// buffers, after an interrupt, if no memory is left for the comparison, and if the costs do not decide it.
 ///
 /// # Errors
 ///
@@ -47,14 +47,14 @@ pub fn ask(session: &Session<'_>, like: &Point, placement: &mut Placement) -> At
         return Ok(None);
     }
     let (base, span) = (machine.base_pages(), machine.page.bytes().times(LINES));
-    let asked = Placement::new(machine, target, span, base).and_then(|mut small| {
+    let found = Placement::new(machine, target, span, base).and_then(|mut small| {
         placement::pin(like.cpu)?;
         compare(&Stopwatch::new(session.timer, None), like, machine.page, [small.split().0, lines])
     });
-    match asked {
+    match found {
         // The measurement is complete without the probe.
         Err(MeasureError::Placement(_) | MeasureError::Interrupted) => Ok(None),
-        asked => asked,
+        found => found,
     }
 }
 
@@ -69,8 +69,8 @@ pub fn record(outcomes: &mut [Outcome], as_small: Option<bool>, is_there: &dyn F
     }
 }
 
-/// Combines the answers of all measured memory, and warns if the translation buffers treat huge pages as base pages of
-/// the size `base`.
+/// Combines the answers of all measured memory, and warns about huge pages that the translation buffers treat as base
+/// pages of the size `base`. Returns true if there are any, and `None` without an answer.
 pub fn conclude<'p>(
     warnings: &mut Warnings,
     base: PageSize,
@@ -128,7 +128,8 @@ fn visit(watch: &Stopwatch, lines: &mut [Line], like: &Point, stride: Bytes) -> 
     Ok(latency)
 }
 
-/// Compares the extra latency of lines on pages of their own over neighbouring lines, on small and on large pages.
+/// Returns true if the large pages behave like the small ones, and `None` if the latencies do not decide it. Each pair
+/// is the latency of lines on pages of their own, and of lines side by side.
 fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Option<bool> {
     let excess = small - near_small;
     let share = (large - near_large) / excess;
@@ -181,11 +182,11 @@ mod tests {
         let lines = |span: Bytes| std::vec![Line(MARK); (span.0 / 64) as usize];
         let (mut small, mut measured) = (lines(span), lines(like.size));
         compare(&watch, &like, page, [&mut small, &mut measured]).unwrap();
-        let asked = |lines: &[Line]| lines.iter().filter(|line| line.0 != MARK).count();
-        let parts: std::vec::Vec<_> = measured.chunks(measured.len() / 4).map(asked).collect();
+        let written = |lines: &[Line]| lines.iter().filter(|line| line.0 != MARK).count();
+        let parts: std::vec::Vec<_> = measured.chunks(measured.len() / 4).map(written).collect();
         // The probe visits positions all over the memory: each part has hundreds of pages with a line of a chain.
         assert!(parts.iter().all(|pages| *pages >= 256), "{parts:?}");
-        assert!(asked(&small) >= 1024);
+        assert!(written(&small) >= 1024);
         // Memory with fewer pages than the buffers have entries gives no verdict.
         let little = &mut measured[..1 << 10];
         assert_eq!(compare(&watch, &like, page, [&mut small, little]).unwrap(), None);

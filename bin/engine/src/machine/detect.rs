@@ -10,7 +10,7 @@ use super::processor::{self, Platform, Processor};
 use crate::warning::{ShortText, Warning, Warnings};
 use latency_sys::{Errno, SystemFiles, Table, auxv, cpu, numa};
 
-/// Detects the hardware that the machine's CPUs share, for experiments that choose among them, by these files.
+/// Adds the hardware that the machine's CPUs share, which `files` describe, for experiments that choose among CPUs.
 ///
 /// # Errors
 ///
@@ -120,7 +120,7 @@ fn isolated(files: &impl Files) -> CpuSet {
     listed(files, "devices/system/cpu/isolated").union(&listed(files, "fs/cgroup/cpuset.cpus.isolated"))
 }
 
-/// Returns the description of the processor that executes the call, without anything else of the machine.
+/// Returns the description of the processor alone: of the CPU that executes the call, or of CPU 0 where files have it.
 pub fn processor() -> Processor {
     processor::identify(&SystemFiles, CpuId(0))
 }

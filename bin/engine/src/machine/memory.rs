@@ -1,5 +1,5 @@
 //! The memory that a node can give to this process: the free memory there, the memory that the kernel would reclaim,
-//! and the limit of the control group; and the sizes of pages. Nothing else in the program assumes one.
+//! and the limit of the control group; and the sizes of pages, which depend on the machine.
 
 use latency_core::host::{Allowance, Bound, MemoryLimit, from_meminfo};
 use latency_core::topology::{Files, Node, Source};
@@ -132,7 +132,7 @@ impl Machine {
 
     /// Returns the size of a transparent huge page.
     pub fn huge_page(&self) -> PageSize {
-        self.host.huge_pages.size.unwrap_or(self.page.of_a_table())
+        self.host.huge_pages.size.unwrap_or(self.page.mapped_by_table())
     }
 
     /// Returns the kind of huge pages of that size: from the pool if it holds `size` bytes, otherwise transparent ones.
@@ -150,10 +150,10 @@ impl Machine {
             PageSize::KIB_4 => PageSizes::NONE.with(PageSize::MIB_2).with(PageSize::GIB_1),
             _ => PageSizes::NONE.with(self.huge_page()),
         };
-        self.topology.pools().and(usual)
+        self.topology.pools().union(usual)
     }
 
-    /// Returns true for the kinds of pages that are compared.
+    /// Returns true if a comparison of pages has this kind.
     pub fn has_pages(&self, pages: Pages) -> bool {
         match pages.pool() {
             Some(size) => self.pool_sizes().has(size),
@@ -161,8 +161,8 @@ impl Machine {
         }
     }
 
-    /// Refuses huge pages of a size that the kernel has not. If it does not name all of its sizes, the usual ones pass:
-    /// the kernel refuses them later.
+    /// Refuses huge pages of a size that the kernel does not have. If it does not list all of its sizes, the usual ones
+    /// pass: the kernel refuses them later.
     ///
     /// # Errors
     ///

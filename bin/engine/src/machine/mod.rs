@@ -98,7 +98,7 @@ pub struct Machine {
     pub sharing: Sharing<'static>,
     /// Its memory devices; `None` if neither firmware nor kernel describes them to this process.
     pub dimms: Option<Dimms<'static>>,
-    /// The findings of a search over its caches and memory, after a search.
+    /// The findings of a search over its caches and memory; `None` before a search.
     pub sizing: Option<Sizing>,
     /// The idle CPUs that measure in place of busy ones; empty if no choice was made.
     pub instead: &'static [Instead],
@@ -186,13 +186,13 @@ impl Machine {
         sysfs.or_else(|| self.processor.last_level_cache().map(|cache| cache.size)).filter(|size| size.0 > 0)
     }
 
-    /// Returns the level and the size of the smallest reported cache that holds a working set.
+    /// Returns the level and the size of the nearest cache that holds a working set, as sysfs or the processor reports
+    /// it.
     pub fn cache_that_holds(&self, size: Bytes) -> Option<(u32, Bytes)> {
         let sysfs = self.host.caches.as_slice().iter().filter(|cache| cache.kind.holds_data());
         let claimed = self.processor.caches.iter().flatten();
         let all = sysfs.map(|cache| (cache.level, cache.size));
         let all = all.chain(claimed.map(|cache| (u32::from(cache.level), cache.size)));
-        // The processor is asked where sysfs reports nothing.
         all.filter(|(_, cache)| size <= *cache).min()
     }
 
@@ -221,7 +221,7 @@ impl Machine {
     }
 
     /// Returns the machine with the findings of a search.
-    pub fn looked_at(&self, sizing: Sizing) -> Machine {
+    pub fn with_sizing(&self, sizing: Sizing) -> Machine {
         Machine { sizing: Some(sizing), ..*self }
     }
 

@@ -26,7 +26,7 @@ impl Machine {
         self.cache(2).or_else(|| self.cache(1)).unwrap_or_default()
     }
 
-    /// Returns the least working set that is for the most part beyond that cache.
+    /// Returns the smallest working set that is mostly beyond the largest private cache.
     pub fn beyond_private(&self) -> Bytes {
         self.private_cache().times(2)
     }
@@ -46,8 +46,8 @@ impl Machine {
         self.supply(like.target).map_or(Bytes(1 << 40), |supply| self.half_of(&supply, targets.len()))
     }
 
-    /// Returns half of a node's available memory. All targets share the headroom of a control group, unless a share is
-    /// less than enough to reach memory: then each target uses half of the headroom, one after another.
+    /// Returns half of a node's available memory, in whole pages. All targets share the headroom of a control group. If
+    /// a share is too small to reach memory, each target uses half of the headroom, one after another.
     pub fn half_of(&self, supply: &Supply, targets: usize) -> Bytes {
         let enough = self.largest_cache().times(CACHES);
         let whole = |bytes: u64| self.whole_pages(Bytes(bytes));
@@ -60,13 +60,19 @@ impl Machine {
         on_node.min(share)
     }
 
-    /// Rounds down to whole huge pages, so that every kind of page can serve the working set; to whole 2 MiB where this
-    /// would lose much of it.
+    /// Returns a working set, rounded down to whole huge pages, so that every kind of pages can serve it. If it would lose
+    /// much by that, it is rounded down to whole pages of 2 MiB.
     pub fn whole_pages(&self, size: Bytes) -> Bytes {
-        /// Least number of huge pages in a working set that may lose one by rounding.
+        /// Minimum number of huge pages in a working set that may lose one by rounding.
         const MANY: u64 = 16;
         let huge = self.huge_page();
         if size >= huge.bytes().times(MANY) { huge.whole(size) } else { PageSize::MIB_2.whole(size) }
+    }
+
+    /// Returns true if a random walk over the working set of a point may tell memory and translation apart: most of the
+    /// set is in no cache.
+    pub fn may_tell_apart(&self, point: &Point) -> bool {
+        self.reaches_memory(point.size) || point.size >= LEAST_DEFAULT
     }
 
     /// Returns true unless the point needs a pool of huge pages that is too small for it.

@@ -122,7 +122,7 @@ impl Place for ChainPlace<'_, '_> {
             }
             Chains::Rewritten(lines, positions) => {
                 let beside = (singles, alongside.loads.as_deref_mut());
-                rewritten(lines, point, (position, *positions), watch, beside, walker)
+                visit_rewritten(lines, point, (position, *positions), watch, beside, walker)
             }
         }
     }
@@ -221,7 +221,7 @@ impl KeptChain<'_> {
 }
 
 /// Writes the chain of a point at one of several positions, and lets `walker` walk it.
-fn rewritten(
+fn visit_rewritten(
     lines: &mut [Line],
     point: &Point,
     (position, positions): (u64, u64),
@@ -237,7 +237,8 @@ fn rewritten(
     }
 }
 
-/// Returns the memory of a visit's chain, at one of `positions` in the lines that its size leaves.
+/// Returns the lines from one of `positions` on, where a visit writes its chain. The positions are spread evenly over
+/// the lines that the chain leaves free.
 fn room<'l>(point: &Point, lines: &'l mut [Line], position: u64, positions: u64) -> &'l mut [Line] {
     let page = page_size().bytes();
     let unit = match point.order {
@@ -282,8 +283,8 @@ fn write_again(buffer: &mut Buffer<'_>) -> Attempt {
     buffer.write_again(&signal::interrupted).map_err(failed)
 }
 
-/// Writes the chain of `point` to the start of `lines`, and has `walker` walk it from its start, with single hops for the
-/// point of an index.
+/// Writes the chain of `point` to the start of `lines`, and lets `walker` walk it from its start. `singles` times
+/// single hops for the point with its index.
 ///
 /// # Errors
 ///

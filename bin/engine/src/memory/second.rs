@@ -23,8 +23,8 @@ use latency_sys::Table;
 /// Maximum relative difference of two results that agree.
 pub const CLOSE: f64 = 0.03;
 
-/// Returns the suitability of a point for a second measurement: 0 for a point in memory, 1 for one well within the
-/// nearest cache.
+/// Returns the suitability of a point for a second measurement: 0 for a point in memory, 1 for a point well within the
+/// nearest cache, and `None` for any other point.
 pub fn kind_of(machine: &Machine, point: &Point) -> Option<usize> {
     let nearest = machine.host.caches.data(1).map_or(Bytes(0), |cache| cache.size);
     match point.walk {
@@ -110,7 +110,8 @@ impl Second {
     }
 }
 
-/// Compares both measurements of a point that were made in turn, and warns if they differ in most rounds.
+/// Compares both measurements of a point that were made in turn, and warns if their ratio is beyond the tolerance.
+/// Returns `None` if no point was measured twice.
 pub fn in_turn(schedule: &mut RealSchedule<'_>, warnings: &mut Warnings) -> Option<Repeat> {
     let ([first, second], ratio) = schedule.both()?;
     let (ScheduledPoint { point, .. }, first) = schedule.of(first)?;

@@ -15,7 +15,7 @@ use latency_core::arch::Line;
 use latency_core::topology::{PagePool, Source, Topology};
 use latency_core::{Bytes, CpuId, NodeId, Pages};
 
-use crate::error::{Attempt, MeasureError, PlacementError, kept};
+use crate::error::{Attempt, MeasureError, PlacementError, keep};
 use crate::machine::Machine;
 use crate::result::{Evidence, Means, PageCounts, Placed, Point, placed};
 use latency_sys::auxv::page_size;
@@ -30,18 +30,19 @@ pub use sites::{made_of, made_up};
 #[derive(Debug)]
 pub struct Placement {
     region: Region,
-    /// The witness of the memory's node.
+    /// The description by which the kernel is asked about the memory.
     pub witness: Witness,
 }
 
-/// The node of a placement, without a borrow of its memory, so that the node can be queried while the memory is walked.
+/// The address, pages and requested node of a placement. It does not borrow the memory, so that the kernel can be asked
+/// about the memory while it is walked.
 #[derive(Clone, Copy, Debug)]
 pub struct Witness {
-    /// The node.
+    /// The requested node.
     pub target: NodeId,
     /// The address of the memory, which identifies it.
     pub address: usize,
-    /// The pages.
+    /// The requested pages.
     pub pages: Pages,
     /// The length of the mapping.
     pub mapped: Bytes,
@@ -74,7 +75,7 @@ impl Placement {
         Self::with_pages(machine, target, size, machine.base_pages(), false)
     }
 
-    /// Maps memory like that of a point, and moves to its CPU; returns `None` without memory.
+    /// Maps memory like that of a point, and moves to its CPU; returns `None` if the memory cannot be placed.
     ///
     /// # Errors
     ///
@@ -88,6 +89,7 @@ impl Placement {
         }
     }
 
+    /// Maps pages of one kind. If `all` is true, all of them must have the requested size, otherwise at least half.
     fn with_pages(
         machine: &Machine,
         target: NodeId,
@@ -118,7 +120,7 @@ impl Placement {
                 Region::map(length, pages).map_err(not_mapped)?
             }
             Err(Errno::EINVAL) => {
-                let allowed = kept(machine.memory_nodes).ok_or(MeasureError::NO_MEMORY)?;
+                let allowed = keep(machine.memory_nodes).ok_or(MeasureError::NO_MEMORY)?;
                 return Err(PlacementError::NodeNotAllowed { node: target, allowed }.into());
             }
             Err(errno) => return Err(failed("set_mempolicy")(errno)),
@@ -178,7 +180,7 @@ impl Witness {
         Placed { after: self.look(), ..self.first() }
     }
 
-    /// Asks the kernel for the node and the size of the pages.
+    /// Returns the nodes and the size of the pages, as the kernel reports them now.
     fn look(&self) -> Evidence {
         let address = self.address as u64;
         let mut buffer = [0; 4096];
@@ -313,7 +315,8 @@ fn enough(machine: &Machine, target: NodeId, size: Bytes, pages: Pages) -> Resul
     }
 }
 
-/// Moves to a CPU of the node if policies are forbidden, so that pages are taken from that node at the first touch.
+/// Returns the means by which pages get to a node where policies are forbidden. If the first touch decides, it moves to
+/// a CPU of the node.
 fn first_touch(machine: &Machine, target: NodeId, errno: Errno) -> Result<Means, PlacementError> {
     if !machine.has_numa {
         return Ok(Means::NoNuma);
@@ -346,7 +349,7 @@ pub fn check_nodes(topology: &Topology, points: &mut [Point]) -> Result<(), Plac
     points.first().map_or(Ok(()), |point| pin(point.cpu).map(drop))
 }
 
-/// Returns the node of a point's CPU, according to `/sys` and the kernel.
+/// Returns the node of a point's CPU, according to `/sys` and the kernel, which names the node `found`.
 ///
 /// # Errors
 ///

@@ -10,7 +10,7 @@ use crate::result::Point;
 pub struct Site<T> {
     /// The region that the piece serves.
     pub region: PlannedRegion,
-    /// The witness of the memory's node.
+    /// The description by which the kernel is asked about the memory.
     pub witness: Witness,
     /// The chain, the lines of generators or the lines that CPUs exchange.
     pub holds: T,
@@ -43,7 +43,7 @@ impl<T> Sites<T> {
     }
 }
 
-/// The regions of one kind that a point needs.
+/// A function that returns the regions of one kind that a point needs.
 pub type RegionsOf = fn(&Point) -> [Option<PlannedRegion>; 2];
 
 /// Returns the region of a point's chain, if it has one.
@@ -70,7 +70,7 @@ pub fn lines_of(point: &Point) -> [Option<PlannedRegion>; 2] {
 pub struct Missing {
     /// The regions.
     pub list: [Option<(PlannedRegion, PlacementError)>; MOST],
-    /// The regions that a point needs.
+    /// The function that returns the regions that a point needs.
     pub needs: RegionsOf,
     /// The rule for sharing memory between regions.
     pub memory: Memory,

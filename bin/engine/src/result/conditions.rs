@@ -1,6 +1,6 @@
 //! The conditions of a run, as plain data: other activity on the CPU that measured, its clock, and the timer.
 //!
-//! Pure functions: `engine::conditions` queries the kernel, and this module interprets the answers.
+//! Pure functions: `checks::conditions` queries the kernel, and this module interprets the answers.
 //!
 //! # References
 //!

@@ -172,11 +172,11 @@ pub struct Repeat {
 pub struct Health {
     /// Core cycles of a hit in the first-level cache: a whole number if the checks pass.
     pub l1_cycles: Option<f64>,
-    /// The ratio of the time of a multiplication to that of an addition: 3 or 4.
+    /// The ratio of the time of a multiplication to the time of an addition: a whole number if the checks pass.
     pub multiply_ratio: Option<f64>,
     /// The prefetch audit; `None` if it was not made.
     pub audit: Option<Audit>,
-    /// The first point measured again; `None` if it was not.
+    /// The comparison of a point that was measured twice; `None` if none was.
     pub repeat: Option<Repeat>,
     /// True if translation buffers treat huge pages as small ones; `None` without huge pages, or if it cannot be
     /// determined.

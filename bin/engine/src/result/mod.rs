@@ -1,6 +1,4 @@
-//! Plans, measurements, and their circumstances, as plain data.
-//!
-//! Reports read nothing else. This module makes no system calls.
+//! Points, their measurements, and the circumstances of these, as plain data. This module makes no system calls.
 
 mod clock;
 pub mod conditions;

@@ -292,7 +292,7 @@ pub struct Reach {
 ///
 /// # Errors
 ///
-/// [`MeasureError::NoSuchChain`].
+/// [`MeasureError::NoSuchChain`](crate::error::MeasureError::NoSuchChain).
 pub fn chain(point: &Point) -> Attempt<Chain> {
     let Point { order, size, stride, line, seed, .. } = *point;
     Chain::with_line(order, size, (stride, line), seed).map_err(|_| (size, stride).into())

@@ -323,9 +323,10 @@ impl<A: DerefMut<Target: Place>> Schedule<A> {
         self.entries.get(index).map(|entry| entry.state)
     }
 
-    /// Returns the first of the points that follow each other in a round. Points with the same number of lanes in one
-    /// chain continue where the previous one stopped; before another number of lanes, the visit needs a trail that
-    /// lasts longer than a round. An initiator writes the chains that it shares with others once a round.
+    /// Returns the index of the first point in the group of `point`; `None` if it has no group. The points of a group
+    /// follow each other in a round: points with the same number of lanes in one chain, or points of one initiator
+    /// where nodes share chains. The former continue where the previous one stopped; a visit with another number of
+    /// lanes needs a trail, which lasts longer than a round. The latter write each shared chain once a round.
     fn group(&self, point: &Point) -> Option<usize> {
         let group = |point: &Point| match (self.budget.memory, point.walk) {
             (Memory::Kept, Walk::Lanes(_) | Walk::Apart(_)) => Some((point.size, point.walk.lanes())),

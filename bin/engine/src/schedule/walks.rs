@@ -89,7 +89,7 @@ pub fn timed(chain: &mut dyn Walkable, hops: u64, most: u64, until_ns: f64) -> A
 }
 
 /// Fills the caches by walking a trail of other lines of the same chain, or the whole chain if it is shorter than the
-/// trail; otherwise lines that a walk of other lanes left there would be hits.
+/// trail. Without the trail, lines that a walk of other lanes left there would be hits.
 pub fn trail(chain: &mut dyn Walkable, trail: u64, lanes: u64, until_ns: f64) -> Attempt {
     if chain.nodes() < trail {
         return fill(chain, FILLING_LAPS, f64::INFINITY, until_ns).map(drop);

@@ -137,7 +137,8 @@ fn counter(processor: &Processor, single: bool, warnings: &mut Warnings) -> Opti
     Some(counter)
 }
 
-/// Returns the frequency and the spread of `count` calibrations, each over `milliseconds`.
+/// Returns the frequency over `count` calibrations of `milliseconds` each, and the spread of the single frequencies in
+/// parts per million; `None` if a clock stands still.
 fn calibrate(stamp: Stamp, count: usize, milliseconds: u64) -> Option<(Hertz, f64)> {
     let mut first = caught(stamp)?;
     let (mut lowest, mut highest) = (Hertz(u64::MAX), Hertz(0));

@@ -523,12 +523,12 @@ fn symbol(level: &str) -> &'static str {
     }
 }
 
-/// Shows a level of trust with its symbol and colour.
+/// Returns a level of trust as text, with its symbol and colour.
 fn badge(level: &str) -> impl fmt::Display {
     fmt::from_fn(move |out| write!(out, "<b class=\"badge {level}\">{} {level}</b>", symbol(level)))
 }
 
-/// Shows a sentence in which the end of an emphasis takes the place of the first comma or colon.
+/// Returns a sentence in which the end of an emphasis takes the place of the first comma or colon.
 fn emphasised(words: &str) -> impl fmt::Display {
     let (strong, rest) = words.split_once([',', ':']).unwrap_or((words, ""));
     fmt::from_fn(move |out| write!(out, "{}</b>{}", InMarkup(strong), InMarkup(rest)))

@@ -125,7 +125,7 @@ impl Size {
     }
 }
 
-/// Shows a place in pixels.
+/// Returns a place in pixels, as text.
 pub fn pixels(place: f64) -> impl Display {
     fmt::from_fn(move |out| write!(out, "{place:.1}"))
 }

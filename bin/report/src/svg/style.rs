@@ -11,8 +11,8 @@ use latency_core::{ToReal, math};
 /// The number of different colours of series.
 pub const SERIES: usize = 6;
 
-/// The style sheet. Colour-blind readers can distinguish the colours of the series. Dashes show lines behind equal
-/// ones.
+/// The style sheet. Colour-blind readers can distinguish the colours of the series. Through the gaps of a dashed line,
+/// an equal line behind it is visible.
 pub const SHEET: &str = "\
 .latency-bench{color:#1c2128;max-width:100%;height:auto}
 .latency-bench .page{fill:#fff}
@@ -72,7 +72,7 @@ const PAPER: Colour = Colour([0xff, 0xff, 0xff]);
 const STOPS: [[u8; 3]; 5] =
     [[0xfd, 0xf2, 0xcc], [0xfb, 0xc6, 0x62], [0xee, 0x7c, 0x3b], [0xbf, 0x35, 0x2b], [0x74, 0x10, 0x22]];
 
-/// Returns the shade of a depth from 0 to 1.
+/// Returns the shade of a cell of a matrix, from pale at depth 0 to dark at depth 1.
 pub fn shade(depth: f64) -> Colour {
     // NaN gets the first shade; `clamp` would pass NaN through.
     let depth = if depth > 0.0 { depth.min(1.0) } else { 0.0 };
@@ -91,8 +91,8 @@ pub fn shade(depth: f64) -> Colour {
 }
 
 /// Returns the text colour with more contrast on a background.
-pub fn text_on(ground: Colour) -> Colour {
-    if contrast(PAPER, ground) > contrast(INK, ground) { PAPER } else { INK }
+pub fn text_on(background: Colour) -> Colour {
+    if contrast(PAPER, background) > contrast(INK, background) { PAPER } else { INK }
 }
 
 /// A colour: red, green and blue, each from 0 to 255.
@@ -138,31 +138,31 @@ mod tests {
     #[test]
     fn numbers_are_legible_on_every_shade() {
         for step in 0..=100 {
-            let ground = shade(f64::from(step) / 100.0);
-            assert!(contrast(text_on(ground), ground) >= 4.5, "{ground}");
+            let background = shade(f64::from(step) / 100.0);
+            assert!(contrast(text_on(background), background) >= 4.5, "{background}");
         }
     }
 
     /// Returns the colours of the series on the light and on the dark background, and that background.
     fn series() -> [(std::vec::Vec<Colour>, Colour); 2] {
         let (light, dark) = SHEET.split_once("@media").unwrap();
-        [(light, [255; 3]), (dark, [0x14, 0x18, 0x1d])].map(|(rules, ground)| {
+        [(light, [255; 3]), (dark, [0x14, 0x18, 0x1d])].map(|(rules, background)| {
             let rules = rules.lines().filter(|rule| rule.contains(" .s") && rule.contains("{color:#"));
             let colours = rules.map(|rule| {
                 let hex = &rule.split_once("{color:#").unwrap().1[..6];
                 let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
                 Colour([part(0), part(2), part(4)])
             });
-            (colours.collect(), Colour(ground))
+            (colours.collect(), Colour(background))
         })
     }
 
     #[test]
     fn series_are_legible_on_both_backgrounds() {
-        for (colours, ground) in series() {
+        for (colours, background) in series() {
             assert_eq!(colours.len(), SERIES);
             for colour in colours {
-                assert!(contrast(colour, ground) >= 4.5, "{colour}");
+                assert!(contrast(colour, background) >= 4.5, "{colour}");
             }
         }
     }

@@ -385,8 +385,8 @@ fn side_by_side(
     time.map(|time| (time, sources)).ok_or(Unanswered::ChainsElsewhere { chains, size: found.size })
 }
 
-/// Returns the time of a load of each of several cores that load at random at the same time, each with as many loads in
-/// flight as it can, and the results with its values.
+/// Returns the time between two loads of a core while `cores` cores load at random, each with as many loads in flight
+/// as it can, and the indices of the results that contain the measured values.
 fn at_once(
     results: &[ResultRows<'_>],
     found: &Expectation<'_>,

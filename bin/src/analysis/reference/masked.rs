@@ -23,17 +23,18 @@ use latency_report::lists::joined;
 /// `intel-family.h` of Linux.
 const CORES: &str = include_str!("cores.txt");
 
-/// The cores of some models.
+/// A kind of core, and the models that have it.
 struct CoreIdentity {
-    /// Their name; empty for all other models of a family.
+    /// The name of the core; empty for all other models of a family.
     name: &'static str,
     family: u16,
+    /// The hexadecimal numbers of the models.
     models: &'static str,
     /// True for efficiency cores.
     is_small: bool,
     /// The sizes of L1 and L2.
     sizes: [&'static str; 2],
-    /// All of their extensions.
+    /// All extensions of the core.
     extensions: Extensions,
 }
 

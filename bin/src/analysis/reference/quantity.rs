@@ -38,7 +38,7 @@ quantities! {
     BETWEEN_SOCKETS "one-way core to core between sockets" "ns";
 }
 
-/// A published quantity.
+/// A quantity of published figures, by its place in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishedQuantity(pub u8);
 
@@ -48,7 +48,7 @@ impl PublishedQuantity {
         self.0 >= LOCAL.0
     }
 
-    /// Returns the quantity with a word.
+    /// Returns the quantity with this word in the table of figures; `None` for any other word.
     pub(super) fn called(word: &str) -> Option<PublishedQuantity> {
         QUANTITIES.iter().position(|(known, ..)| *known == word).map(|place| PublishedQuantity(place as u8))
     }

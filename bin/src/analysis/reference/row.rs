@@ -178,12 +178,12 @@ impl Stated {
         self.sources.count_ones()
     }
 
-    /// Shows the conditions.
+    /// Returns the conditions as text.
     pub fn conditions(self) -> impl Display {
         texts(CONDITIONS, self.conditions, ", ")
     }
 
-    /// Shows the addresses of the sources.
+    /// Returns the addresses of the sources as text.
     pub fn addresses(self) -> impl Display {
         texts(SOURCES, self.sources, " ")
     }
@@ -194,7 +194,7 @@ fn texts_of_table(table: &'static str) -> impl Iterator<Item = (&'static str, &'
     table.lines().filter_map(|line| line.split_once(' '))
 }
 
-/// Shows the texts of a table that are in a set.
+/// Returns the texts of a table that are in a set, joined.
 fn texts(table: &'static str, set: u32, next: &'static str) -> impl Display {
     let own = texts_of_table(table).enumerate().filter(move |(bit, _)| set >> bit & 1 == 1);
     joined("", next, own.map(|(_, (_, text))| text))

@@ -177,10 +177,10 @@ fn a_processor_has_the_rows_of_its_family_model_and_stepping() {
 #[test]
 fn a_guest_with_features_that_its_model_does_not_have_has_no_reference() {
     let haswell = Extensions::WIDE;
-    let skylake_sp = haswell.and(Extensions::FLUSH).and(Extensions::VECTORS_OF_64);
-    let ice_lake = skylake_sp.and(Extensions::ENCRYPTION);
-    let sapphire = ice_lake.and(Extensions::DOT_PRODUCTS).and(Extensions::TILES);
-    let granite = sapphire.and(Extensions::HALF_TILES).and(Extensions::NUMBERED);
+    let skylake_sp = haswell.union(Extensions::FLUSH).union(Extensions::VECTORS_OF_64);
+    let ice_lake = skylake_sp.union(Extensions::ENCRYPTION);
+    let sapphire = ice_lake.union(Extensions::DOT_PRODUCTS).union(Extensions::TILES);
+    let granite = sapphire.union(Extensions::HALF_TILES).union(Extensions::NUMBERED);
     let guest = |model, extensions, [l1, l2]: [u64; 2]| {
         let mut guest = processor("GenuineIntel", "Intel(R) Xeon(R) Processor @ 2.50GHz", (6, model, 1));
         guest.extensions = extensions;

@@ -206,7 +206,7 @@ fn text(saved: &Saved, index: usize) -> &str {
     saved.conditions.texts[index].as_str()
 }
 
-/// Shows the trust in a side: that in its first file with poor data, if there is one.
+/// Returns the words of the trust in a side: in its first file with poor data, if there is one.
 fn trust(side: &[Saved]) -> String {
     let Some(saved) = side.iter().find(|saved| saved.conditions.poor) else { return "not poor".into() };
     let evidence = || saved.origin.trust.evidence();

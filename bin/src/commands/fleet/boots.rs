@@ -150,8 +150,8 @@ fn facts_of(names: &mut Names, saved: &Saved) -> Vec<HostFact> {
     facts
 }
 
-/// Shows the known facts that differ between two states of a host, and whether it was booted between them, with `first`
-/// before the first difference.
+/// Returns the words of the known facts that differ between two states of a host, and whether it was booted between
+/// them, with `first` before the first difference.
 pub fn changed_facts<'f>(
     names: &'f Names,
     [before, after]: [&'f [HostFact]; 2],

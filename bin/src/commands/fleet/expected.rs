@@ -25,7 +25,7 @@ impl Expected {
     /// # Errors
     ///
     /// A file of names that cannot be read or has none.
-    pub fn find<'a>(runs: &mut Runs<'a>, first: usize) -> Result<Expected, Failure> {
+    pub fn find(runs: &mut Runs<'_>, first: usize) -> Result<Expected, Failure> {
         let mut found = Expected::default();
         let given = runs.options.expected;
         let number = given.and_then(|given| core::str::from_utf8(given).ok()?.parse().ok());

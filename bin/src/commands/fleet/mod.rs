@@ -115,7 +115,7 @@ fn run(options: &Options) -> Result<CommandResult, Failure> {
 }
 
 /// Returns the failure that the findings mean, if they mean one.
-fn outcome<'a>(view: &FleetView<'_, 'a>) -> Option<Failure> {
+fn outcome(view: &FleetView<'_, '_>) -> Option<Failure> {
     let FleetView { options, found, settled, threshold, .. } = *view;
     let missing = view.expected.missing;
     let slowed = settled.slower.len();

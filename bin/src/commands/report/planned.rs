@@ -8,9 +8,8 @@ use crate::describe::{self, CommandRun, trust};
 use crate::error::Failure;
 use crate::experiment::{dry_run, run_experiment};
 use crate::options::Options;
-use crate::plan;
-use crate::plan::Plan;
 use crate::plan::duration::{self, Range};
+use crate::plan::{self, Plan};
 use crate::record::members::SECTIONS_OF;
 use alloc::vec::Vec;
 use latency_core::math;
@@ -54,7 +53,7 @@ impl Plans {
                 left_ns -= share_ns;
                 let Plan { points, budget, .. } = &mut planned;
                 budget.limit(limit_ns, machine, points);
-                let look = plan::looked_at(asked, machine, points).filter(|_| index == 0);
+                let look = plan::point_of_search(asked, machine, points).filter(|_| index == 0);
                 let takes = duration::estimate(machine, points, budget)
                     + look.map_or(Range::ZERO, |_| duration::LOOK);
                 plans.takes = plans.takes + takes;

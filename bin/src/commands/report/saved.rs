@@ -109,8 +109,8 @@ impl File {
         saved::shown(self.path)
     }
 
-    /// Shows the host and the CPU, or the name of the file without a host. The names of equal hosts are told apart by
-    /// their files, and by their places in one file.
+    /// Returns the host and the CPU as text, or the name of the file without a host. The names of equal hosts are told
+    /// apart by their files, and by their places in one file.
     fn series<'f>(&'f self, files: &'f [File]) -> impl fmt::Display + use<'f> {
         fmt::from_fn(move |out| {
             let name = self.name();

@@ -58,7 +58,7 @@ pub struct Whole<'r> {
     pub seconds: f64,
 }
 
-impl<'r, 'a> Whole<'r> {
+impl<'r> Whole<'r> {
     /// Returns the sections that have a result.
     pub fn measured(&self) -> impl Iterator<Item = (&'static Section, Report<'r>)> + Clone + '_ {
         let sections = SECTIONS.iter().enumerate();
@@ -73,7 +73,7 @@ impl<'r, 'a> Whole<'r> {
     }
 
     /// Returns the names of the sections that have no result because of an interrupt.
-    fn not_begun(&self) -> impl Iterator<Item = &'static str> + Clone + use<'_, 'r, 'a> {
+    fn not_begun(&self) -> impl Iterator<Item = &'static str> + Clone {
         let nothing = |(index, _): &(usize, _)| (self.came)(*index).is_none();
         SECTIONS.iter().enumerate().filter(nothing).map(|(_, section)| section.experiment.descriptor.name)
     }
@@ -164,10 +164,9 @@ fn apart(document: &mut Shown, whole: &Whole<'_>) {
             for (outcome, measured) in told_apart(report) {
                 let ends = |point: &Point, pages: Pages| (point.initiator, point.target, pages);
                 let (point, pages) = (&outcome.point, measured.placed.pages);
-                let is_same = |(other, its): ToldApart<'_, '_>| {
-                    ends(&other.point, its.placed.pages) == ends(point, pages)
-                };
-                let is_smaller = |other: ToldApart<'_, '_>| is_same(other) && other.0.point.size > point.size;
+                let is_same =
+                    |(other, its): ToldApart<'_>| ends(&other.point, its.placed.pages) == ends(point, pages);
+                let is_smaller = |other: ToldApart<'_>| is_same(other) && other.0.point.size > point.size;
                 let mut before = whole.measured().take(index).flat_map(|(_, report)| told_apart(report));
                 let is_shown = first == Some(point.initiator);
                 if !is_shown || before.any(is_same) || told_apart(report).any(is_smaller) {
@@ -190,10 +189,10 @@ fn apart(document: &mut Shown, whole: &Whole<'_>) {
 }
 
 /// A point whose memory and translation were told apart.
-type ToldApart<'r, 'a> = (&'r Outcome, &'r Measurement);
+type ToldApart<'r> = (&'r Outcome, &'r Measurement);
 
 /// Returns the points of a section whose memory and translation were told apart.
-fn told_apart<'r, 'a>(report: Report<'r>) -> impl Iterator<Item = ToldApart<'r, 'a>> {
+fn told_apart(report: Report<'_>) -> impl Iterator<Item = ToldApart<'_>> {
     let told = report.outcomes.iter().filter(move |outcome| split::memory(report.machine, outcome).is_some());
     told.filter_map(|outcome| Some((outcome, outcome.result.as_ref().ok()?)))
 }
@@ -254,7 +253,7 @@ fn answer(chapter: &Shown) -> &str {
 }
 
 /// States which sections were not measured, and why: they failed, or were not begun.
-pub fn missing<'f, 'a: 'f>(
+pub fn missing<'f>(
     document: &mut Shown,
     failure: &dyn Fn(usize) -> Option<&'f Failure>,
     not_begun: &dyn Fn(usize) -> bool,

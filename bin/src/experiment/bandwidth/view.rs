@@ -43,7 +43,7 @@ impl<'r> BandwidthView<'r> {
 }
 
 /// Returns the groups with the smallest and the largest rate, if there are several.
-fn extremes<'g, 'r: 'g, 'a: 'g>(
+fn extremes<'g, 'r: 'g>(
     groups: impl Iterator<Item = &'g TrafficGroup<'r>>,
 ) -> Option<[&'g TrafficGroup<'r>; 2]> {
     let mut all = vector(groups.filter(|group| group.best.is_some()));

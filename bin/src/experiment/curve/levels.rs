@@ -86,7 +86,8 @@ fn ends(Interval { low, high }: Interval) -> String {
     }
 }
 
-/// Shows the difference of a measured size from the reported one, if it is larger than the grid of sizes allows.
+/// Returns the words of the difference of a measured size from the reported one, if it is larger than the grid of sizes
+/// allows.
 fn excess(measured: Option<f64>, reported: Bytes) -> impl Display {
     /// Least relative difference that is shown.
     const LEAST: f64 = 0.05;

@@ -69,7 +69,7 @@ pub fn tell_apart(
         // A neighbour that takes lines of a cache from time to time leaves nothing to read.
         let is_known = |split: &Split| match split.parts {
             Some(parts) => !is_wide(parts.without_translation.interval),
-            None => Budget::may_tell_apart(session.machine, &point),
+            None => session.machine.may_tell_apart(&point),
         };
         let same = findings.outcomes.iter_mut().find(|outcome| outcome.point.size == point.size);
         if let Some(Outcome { result: Ok(measured), .. }) = same {

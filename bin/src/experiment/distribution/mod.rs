@@ -368,7 +368,7 @@ fn no_refresh(document: &mut Shown, whose: &str, found: &Distribution) {
     ));
 }
 
-/// Writes a time in a suitable unit.
+/// Returns a time as a text in a suitable unit.
 fn span(nanoseconds: f64) -> String {
     match nanoseconds {
         small if small < 1e3 => format!("{} ns", Digits(small)),

@@ -305,8 +305,8 @@ fn pacing(document: &mut Shown, report: &Report<'_>, loading: &Loading<'_>) {
     ));
 }
 
-/// Writes a multiple of the lowest latency of a curve: `2x idle`, or a multiple of nanoseconds if idle memory is
-/// slower than that latency.
+/// Returns the words of a multiple of the lowest latency of a curve: `2x idle`, or a multiple of nanoseconds if idle
+/// memory is slower than that latency.
 pub fn multiple(ratio: f64, slow: Option<f64>) -> String {
     match slow {
         Some(lowest) => format!("{}x {} ns", Trimmed(ratio), Digits(lowest)),
@@ -314,12 +314,12 @@ pub fn multiple(ratio: f64, slow: Option<f64>) -> String {
     }
 }
 
-/// Writes nanoseconds with enough decimals to distinguish levels.
+/// Returns nanoseconds as text, with enough decimals to distinguish levels.
 fn nanoseconds(value: f64) -> String {
     format!("{value:.*}", usize::from(value < 1000.0))
 }
 
-/// Writes a share in percent, rounded up to one decimal, so that it stays an upper bound.
+/// Returns a share in percent as text, rounded up to one decimal, so that it stays an upper bound.
 fn at_most_percent(share: f64) -> String {
     let exact = share * 100.0 * 10.0;
     let tenths = math::whole(exact).saturating_add(u64::from((math::whole(exact) as f64) < exact));

@@ -11,8 +11,7 @@ use latency_core::{Bytes, PageSize, Pages, ToReal};
 use super::Experiment;
 use crate::analysis::translation::{TWO_MEGABYTE_LOCAL, lines_on_pages};
 use crate::options::{Descriptor, FlagId, FlagSet};
-use crate::plan;
-use crate::plan::{PlannedPoints, Planning, budget, sizes};
+use crate::plan::{self, PlannedPoints, Planning, budget, sizes};
 use latency_engine::budget::{Budget, Optional, PLACES};
 use latency_engine::error::Attempt;
 use latency_engine::machine::Machine;
@@ -107,7 +106,7 @@ fn told_apart<'p>(machine: &'p Machine, points: &'p [Point]) -> impl Iterator<It
     points.iter().copied().filter(move |point| {
         let is_plain = (point.order, point.stride) == (Order::Random, point.line.bytes());
         let is_largest = Some(point.size) == largest && machine.has_pages_for(point);
-        is_plain && is_largest && Budget::may_tell_apart(machine, point)
+        is_plain && is_largest && machine.may_tell_apart(point)
     })
 }
 

@@ -26,9 +26,8 @@ use latency_engine::prefetch_audit::PairRatios;
 use latency_engine::progress::Progress;
 use latency_engine::result::{
     Conditions, Evidence, Exclusion, Health, KernelClock, Means, Measurement, OnCpu, Outcome, PageCounts,
-    Placed, Point, Timer,
+    Placed, Point, Timer, Undisturbed, Walk,
 };
-use latency_engine::result::{Undisturbed, Walk};
 use latency_engine::session::{Noted, Session};
 use latency_engine::tests::leaked;
 use latency_engine::warning::{Severity, Warnings};
@@ -123,7 +122,7 @@ pub struct Verdict {
     pub seconds: f64,
 }
 
-/// Measures points in memory of the machine, the first point twice if the budget requests it.
+/// Measures points in memory of the machine, one of them twice if the budget requests it.
 fn measured(
     session: &mut Session<'_>,
     mut simulated: Simulated,
@@ -178,12 +177,12 @@ fn looked_at(
     points: &[Point],
     seeks_cache: bool,
 ) -> Option<Box<Machine>> {
-    let like = plan::looked_at(options, session.machine, points)?;
+    let like = plan::point_of_search(options, session.machine, points)?;
     let limit_ns = options.point_limit_ns();
     let known = find_working_set::known(session.machine, &like, points, limit_ns, seeks_cache);
     let sizing = sizing::search(simulated, &like, &known).unwrap()?;
     find_working_set::tell(session.warnings, &known, &sizing);
-    Some(Box::new(session.machine.looked_at(sizing)))
+    Some(Box::new(session.machine.with_sizing(sizing)))
 }
 
 /// Runs the default experiment on a host whose topology is that of `machine`.

@@ -9,8 +9,7 @@ use latency_core::Bytes;
 use crate::tests::calibration::contention::{Chance, Contention};
 use latency_engine::budget::few;
 use latency_engine::error::Attempt;
-use latency_engine::prefetch_audit;
-use latency_engine::prefetch_audit::PairRatios;
+use latency_engine::prefetch_audit::{self, PairRatios};
 use latency_engine::result::{Point, Software};
 use latency_engine::seam::{Batch, Condition, Place, Walkable, Walked, Walker};
 

@@ -35,7 +35,6 @@ use crate::experiment::curve::passes;
 use crate::experiment::{Experiment, dry_run, run_experiment};
 use crate::options::{self, Options};
 use crate::plan::{Plan, Planning, budget, duration, own_cores};
-use latency_engine::budget::Budget;
 use latency_engine::error::PlacementError;
 use latency_engine::machine::processor::Extensions;
 use latency_engine::machine::{CoreKind, Instead, Machine, Platform, Processor, Sizing, detect as survey};
@@ -942,7 +941,7 @@ impl Run<'_> {
         let budget = budget::of_pairs(self.options, self.machine, core::slice::from_ref(point));
         let is_split = budget.chain(point).is_ok_and(|chain| chain.is_split());
         let tells = match self.options.experiment.descriptor.name {
-            "matrix" | "pages" => Budget::may_tell_apart(self.machine, point),
+            "matrix" | "pages" => self.machine.may_tell_apart(point),
             name => name == "curve",
         };
         if !tells || !is_split || !self.is_clocked() {

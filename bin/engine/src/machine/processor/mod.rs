@@ -55,8 +55,8 @@ impl CoreKind {
 /// Share of the largest capacity below which a core is an efficiency core.
 const EFFICIENT: f64 = 0.75;
 
-/// Returns the CPUs that are efficiency cores; `None` if the kernel does not report several kinds of cores. It has a set
-/// of counters for each kind of an Intel processor, and the capacity of each CPU where these differ.
+/// Returns the CPUs that are efficiency cores; `None` if the kernel does not report several kinds of cores. The kernel
+/// lists the CPUs of each kind of an Intel processor, and reports the capacity of each CPU where these differ.
 pub fn small_cores(files: &impl Files, online: &CpuSet) -> Option<CpuSet> {
     let of_kind = |kind| files::set(files, format_args!("/sys/devices/{kind}/cpus"));
     if let (Some(_), Some(small)) = (of_kind("cpu_core"), of_kind("cpu_atom")) {
@@ -78,7 +78,7 @@ worded! {
     /// The kind of machine that executes the program.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Platform {
-        /// No hypervisor shows itself.
+        /// A real machine, as far as can be seen: it reports no hypervisor.
         Hardware = "hardware",
         /// A hypervisor that executes the instructions on a real processor.
         Virtual = "virtual machine",
@@ -118,7 +118,7 @@ with_constant! {
         pub vector_bytes: u32 = 16,
         /// The kind of this core, if the processor has several kinds.
         pub core: Option<CoreKind> = None,
-        /// Data and unified caches by level.
+        /// The data or unified cache of each level, from level 1 on.
         pub caches: [Option<CacheClaim>; 4] = [None; 4],
     }
     /// The description before the processor is identified.
@@ -126,7 +126,7 @@ with_constant! {
 }
 
 impl Processor {
-    /// Returns the largest described cache.
+    /// Returns the described cache of the highest level.
     pub fn last_level_cache(&self) -> Option<CacheClaim> {
         self.caches.iter().flatten().max_by_key(|cache| cache.level).copied()
     }
@@ -136,7 +136,7 @@ impl Processor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extensions(pub u8);
 
-/// The names, in the order of their bits.
+/// The names of the extensions, in the order of their bits.
 const NAMES: [&str; 8] = ["AVX2", "CLFLUSHOPT", "VAES", "AVX-512", "AVX-VNNI", "AMX", "AMX-FP16", "AVX10"];
 
 impl Extensions {
@@ -157,8 +157,8 @@ impl Extensions {
     /// The numbered versions of vector extensions.
     pub const NUMBERED: Extensions = Extensions(1 << 7);
 
-    /// Returns all extensions of both.
-    pub const fn and(self, other: Extensions) -> Extensions {
+    /// Returns the extensions that are in either set.
+    pub const fn union(self, other: Extensions) -> Extensions {
         Extensions(self.0 | other.0)
     }
 

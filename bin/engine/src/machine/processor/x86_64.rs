@@ -203,7 +203,7 @@ fn extensions(cpuid: &raw_cpuid::CpuId<CpuIdReaderNative>) -> Extensions {
         (numbered, 19, Extensions::NUMBERED),
     ]
     .into_iter()
-    .fold(Extensions(0), |all, (register, bit, one)| all.and(one.when(register >> bit & 1 == 1)))
+    .fold(Extensions(0), |all, (register, bit, one)| all.union(one.when(register >> bit & 1 == 1)))
 }
 
 /// Returns the caches from leaf 4, or from 8000_001Dh on AMD. The iterator stops at a type of zero, which is the first
