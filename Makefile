@@ -79,9 +79,9 @@ test: built
 test-all: export LATENCY_BENCH_TESTS := all
 test-all: examples test test-aarch64
 
-# The executable for aarch64, where it can be built.
+# The executable for aarch64 and process 1 of its guests, where they can be built.
 all-aarch64:
-	@if tests/setup aarch64; then $(MAKE) --no-print-directory ARCH=aarch64; fi
+	@if tests/setup aarch64; then $(MAKE) --no-print-directory ARCH=aarch64 all guest; fi
 
 # The kernels of aarch64 and what uses them, on this machine by user emulation: with the atomic instructions of LSE, and
 # on a processor without them. The tests are programs with a standard library, linked without a cross compiler.

@@ -240,43 +240,42 @@ fn row_of<'t>(columns: Option<&[u32]>, place: usize, line: &'t str) -> Option<(u
     fits.then_some((own, cells))
 }
 
-/// Returns the lines of a text that are not empty.
-fn filled_lines(text: &str) -> Vec<&str> {
-    vector(lines(text).filter(|line| !line.trim_ascii().is_empty()))
+/// Returns the lines of a text that are not empty. A file may have millions.
+fn filled_lines(text: &str) -> impl Iterator<Item = &str> + Clone {
+    lines(text).filter(|line| !line.trim_ascii().is_empty())
 }
 
-/// Returns whether lines have a table with names of CPUs: a heading, and rows of its first two CPUs.
-fn is_named(lines: &[&str]) -> bool {
-    lines.windows(3).any(|lines| match lines {
-        [heading, rows @ ..] => columns_of(heading).is_some_and(|columns| {
-            rows.iter()
-                .zip(&columns)
-                .all(|(row, cpu)| row_of(Some(&columns), 0, row).is_some_and(|(own, _)| own == *cpu))
-        }),
-        [] => false,
+/// Returns whether a text has a table with names of CPUs: a heading, and rows of its first two CPUs.
+fn is_named(text: &str) -> bool {
+    let lines = filled_lines(text);
+    let rows = lines.clone().skip(1).zip(lines.clone().skip(2));
+    lines.zip(rows).any(|(heading, (first, second))| {
+        columns_of(heading).is_some_and(|columns| {
+            let is_of = |row, cpu: &u32| row_of(Some(&columns), 0, row).is_some_and(|(own, _)| own == *cpu);
+            [first, second].into_iter().zip(&columns).all(|(row, cpu)| is_of(row, cpu))
+        })
     })
 }
 
 /// Returns whether a text has tables of CPUs. Without names, each line is a row, as many as there are columns.
 fn has_pairs(text: &str) -> bool {
-    let lines = filled_lines(text);
+    let count = filled_lines(text).count();
     let is_number =
         |field: &&str| number_of_pairs(field).is_some() || !field.bytes().any(|byte| byte.is_ascii_digit());
-    let is_row = |(index, line): (usize, &&str)| {
+    let is_row = |(index, line): (usize, &str)| {
         let row = row_of(None, index, line).filter(|_| separator_of_pairs(line).is_some());
         row.is_some_and(|(_, cells)| {
             let has_latency = index == 0 || cells.iter().any(|field| latency(field).is_some());
-            let fits = cells.len() == lines.len() || cells.len() == lines.len() + 1;
-            fits && cells.iter().all(is_number) && has_latency
+            (count..=count + 1).contains(&cells.len()) && cells.iter().all(is_number) && has_latency
         })
     };
-    is_named(&lines) || lines.len() > 1 && lines.iter().enumerate().all(is_row)
+    is_named(text) || count > 1 && filled_lines(text).enumerate().all(is_row)
 }
 
 /// Reads every table of CPUs. Lines that do not belong to one are skipped.
 fn read_pairs(text: &str, draft: &mut Draft) -> Result<(), Problem> {
     draft.saved.experiment = Text::from_bytes(b"cores");
-    let is_named = is_named(&filled_lines(text));
+    let is_named = is_named(text);
     let (mut columns, mut rows) = (None::<Vec<u32>>, 0);
     let mut method = "";
     each_line(text, &mut |_, line| {

@@ -319,7 +319,7 @@ pub fn whole(number: f64) -> Result<u32, &'static str> {
 }
 
 /// Returns the lines of a text with the line ends of Unix, Windows or the old Macintosh.
-pub fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub fn lines(text: &str) -> impl Iterator<Item = &str> + Clone {
     text.split(if text.as_bytes().contains(&b'\n') { '\n' } else { '\r' })
 }
 

@@ -63,10 +63,11 @@ impl Console {
         runs
     }
 
-    /// Returns the first JSON object that starts a line, whatever precedes and follows it.
+    /// Returns the first JSON object that starts a line, or the screen that UEFI cleared, whatever precedes and follows it.
     pub fn json(&self) -> Option<Value> {
         let starts = self.text.match_indices('{').map(|(at, _)| at);
-        starts.filter(|&at| at == 0 || self.text.as_bytes()[at - 1] == b'\n').find_map(|at| {
+        let begins = |at: &usize| self.text[..*at].is_empty() || self.text[..*at].ends_with(['\n', 'H']);
+        starts.filter(begins).find_map(|at| {
             let mut values = serde_json::Deserializer::from_str(&self.text[at..]).into_iter::<Value>();
             values.next()?.ok().filter(Value::is_object)
         })

@@ -136,17 +136,20 @@ fn two_results_are_compared_pair_by_pair() {
             .expect_status(0);
     }
     let same = finish(&mut directory.command(&["compare", "a.json", "a.json", "--json", "--force"]));
-    let document = same.expect_json(0);
+    // A busy machine's results are unreliable, and an interval may be too wide for a verdict. The summary of a class with a
+    // single pair is not a separate point.
+    let is_wide = same.status.code() == Some(6);
+    let document = same.expect_json(if is_wide { 6 } else { 0 });
     assert_valid(&document);
-    // A busy machine's results are unreliable. The summary of a class with a single pair is not a separate
-    // point.
+    let verdict = if is_wide { "none" } else { "same" };
     assert_eq!(
         (number(&document, "/summary/points_compared"), text(&document, "/summary/verdict")),
-        (1, "same")
+        (1, verdict)
     );
+    assert_eq!(text(&document, "/rows/0/verdict"), "same");
     assert!(at(&document, "/rows/0/target_cpu").is_number(), "{document:#}");
     let found = finish(&mut directory.command(&["compare", "a.json", "b.csv", "--force"]));
-    assert!(matches!(found.status.code(), Some(0 | 5)) && !found.stdout.contains("Only in "), "{found}");
+    assert!(matches!(found.status.code(), Some(0 | 5 | 6)) && !found.stdout.contains("Only in "), "{found}");
     let other = finish(&mut directory.command(&["compare", "b.csv", "flag.csv"]));
     assert!(other.expect_status(6).stdout.contains("Not comparable: method cas -> flag"), "{other}");
 }

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum address space of the process in bytes: the file, its rows, and the conclusions.
-const ADDRESSES: u64 = 64 << 20;
+/// Maximum address space of the process in bytes: the file, its tree, its rows, and the conclusions.
+const ADDRESSES: u64 = 160 << 20;
 /// Limit of the CPU time in seconds; the slowest of these needs one or two.
 const SECONDS: u64 = 15;
 /// Maximum wall-clock time of a process that waits for nothing.

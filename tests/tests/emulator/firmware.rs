@@ -19,8 +19,11 @@ fn firmware_claims_are_shown_and_contradictions_are_reported() {
     in_guests("emulator::firmware_claims_are_shown", || {
         let cache = "hmat-cache,node-id=2,size=64M,level=1,associativity=direct,policy=write-back,line=64";
         let machine = with_memory_only_node().read_latencies(&CLAIMED).qemu_arguments(&["-numa", cache]);
-        let [system, matrix, text] =
-            machine.boot_all([&["system", "--json"], &beyond(&MATRIX), &beyond(&["--pages=4k"])]);
+        let [system, matrix, text] = machine.boot_all([
+            &["system", "--json"],
+            &beyond(&MATRIX),
+            &beyond(&["--pages=4k", "--verbose"]),
+        ]);
         for console in [&system, &matrix] {
             let document = console.expect_json(0);
             assert_valid(&document);
