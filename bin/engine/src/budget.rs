@@ -289,7 +289,8 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::{Bytes, CpuId, LineSize, NodeId, kernel};
+    use crate::tests::outcome::POINT;
+    use latency_core::NodeId;
     use latency_sys::Errno;
 
     #[test]
@@ -301,19 +302,7 @@ mod tests {
 
     #[test]
     fn only_points_that_were_not_requested_may_be_left_out() {
-        let point = |pages| Point {
-            initiator: NodeId(0),
-            cpu: CpuId(0),
-            target: NodeId(1),
-            kernel: &kernel::POINTER,
-            order: Order::Random,
-            size: Bytes::MIB,
-            stride: Bytes(64),
-            line: LineSize::LEAST,
-            seed: 1,
-            pages,
-            walk: Walk::Chain,
-        };
+        let point = |pages| Point { target: NodeId(1), pages, ..POINT };
         let unreachable = PlacementError::NotReachable { node: NodeId(1), errno: Errno::new(1) };
         let other = PlacementError::ThpDisabled;
         let covers =

@@ -165,6 +165,16 @@ messages! {
     }
 }
 
+impl PlacementError {
+    /// The error of the program's own tables if memory is too short.
+    pub const NO_MEMORY: PlacementError = PlacementError::of_tables(Errno::ENOMEM);
+
+    /// Returns the error of mapping the program's own tables.
+    const fn of_tables(errno: Errno) -> PlacementError {
+        PlacementError::CallFailed { call: "mmap", errno, node: None }
+    }
+}
+
 /// A reason why a measurement ends. The data of its message are kept for the rest of the process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MeasureError {
@@ -189,11 +199,7 @@ impl MeasureError {
     pub const HOPS_NOT_PROVEN: MeasureError = MeasureError::Timing(&TimingError::HopsNotProven);
 
     /// The failure if memory is too short.
-    pub const NO_MEMORY: MeasureError = MeasureError::Placement(&PlacementError::CallFailed {
-        call: "mmap",
-        errno: Errno::ENOMEM,
-        node: None,
-    });
+    pub const NO_MEMORY: MeasureError = MeasureError::Placement(&PlacementError::NO_MEMORY);
 }
 
 /// Stores a value for the rest of the process, and returns it; `None` if there is no memory for it.
@@ -220,7 +226,7 @@ errors! {
 /// Converts the error of mapping the program's own tables.
 impl From<Errno> for MeasureError {
     fn from(errno: Errno) -> Self {
-        PlacementError::CallFailed { call: "mmap", errno, node: None }.into()
+        PlacementError::of_tables(errno).into()
     }
 }
 

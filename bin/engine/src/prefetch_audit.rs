@@ -282,7 +282,8 @@ fn undisturbed_mean(pieces: &mut [f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::result::Exclusion;
-    use latency_core::{CpuId, LineSize, NodeId};
+    use crate::tests::outcome::POINT;
+    use latency_core::LineSize;
 
     #[test]
     fn noise_does_not_repeat_in_a_second_pass() {
@@ -318,19 +319,7 @@ mod tests {
     }
 
     fn like() -> Point {
-        Point {
-            initiator: NodeId(0),
-            cpu: CpuId(0),
-            target: NodeId(0),
-            kernel: &POINTER,
-            order: Order::Random,
-            size: LARGEST,
-            stride: LINE,
-            line: LineSize::LEAST,
-            seed: 1,
-            pages: Pages::AUTO,
-            walk: Walk::Chain,
-        }
+        Point { size: LARGEST, pages: Pages::AUTO, ..POINT }
     }
 
     /// Audits a machine whose loads have the latency `load_ns`, and returns the codes of its warnings about a point.

@@ -187,23 +187,7 @@ pub fn size_with_room(largest: Bytes, machine: &Machine, target: NodeId, pages: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::chain::Order;
-    use latency_core::kernel::POINTER;
-    use latency_core::{CpuId, LineSize};
-
-    const POINT: Point = Point {
-        initiator: NodeId(0),
-        cpu: CpuId(0),
-        target: NodeId(0),
-        kernel: &POINTER,
-        order: Order::Random,
-        size: Bytes(1 << 20),
-        stride: Bytes(64),
-        line: LineSize::LEAST,
-        seed: 42,
-        pages: Pages::base(PageSize::KIB_4),
-        walk: Walk::Chain,
-    };
+    use crate::tests::outcome::POINT;
 
     #[test]
     fn points_share_memory_unless_chains_are_kept() {

@@ -63,8 +63,7 @@ impl Failure {
     pub const NOTHING_TO_MEASURE: Failure = Failure::Placement(&PlacementError::NothingToMeasure);
 
     /// The failure if memory is too short.
-    pub const NO_MEMORY: Failure =
-        Failure::Placement(&PlacementError::CallFailed { call: "mmap", errno: Errno::ENOMEM, node: None });
+    pub const NO_MEMORY: Failure = Failure::Placement(&PlacementError::NO_MEMORY);
 
     /// Returns the word before the message: a slower result is an outcome, not an error.
     pub const fn label(&self) -> &'static str {

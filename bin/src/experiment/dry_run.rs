@@ -178,23 +178,10 @@ fn every(document: &mut Shown, points: &[Point]) {
 mod tests {
     use super::*;
     use latency_core::chain::Order;
-    use latency_core::kernel::POINTER;
-    use latency_core::kernel::lanes::PARALLEL;
-    use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
+    use latency_engine::tests::outcome::POINT;
 
-    const POINT: Point = Point {
-        initiator: NodeId(0),
-        cpu: CpuId(0),
-        target: NodeId(0),
-        kernel: &POINTER,
-        order: Order::Random,
-        size: Bytes(1 << 20),
-        stride: Bytes(64),
-        line: LineSize::LEAST,
-        seed: 42,
-        pages: Pages::base(PageSize::KIB_4),
-        walk: Walk::Chain,
-    };
+    use latency_core::kernel::lanes::PARALLEL;
+    use latency_core::{Bytes, PageSize, Pages};
 
     #[test]
     fn points_of_one_group_differ_in_size_alone() {

@@ -1,12 +1,12 @@
 //! Warnings about caches between a core and the memory to be measured: cache hits, on which the first passes must
 //! agree, and a cache in front of a node's memory.
 
+use latency_engine::tests::outcome::{POINT, outcome};
 use std::boxed::Box;
 use std::vec::Vec;
 
-use latency_core::chain::Order;
 use latency_core::topology::SideCache;
-use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages, Pcg32, kernel};
+use latency_core::{Bytes, NodeId, Pages, Pcg32};
 
 use crate::experiment::tests::{fixture, machine, machine_of, planned};
 use latency_core::words::When;
@@ -14,7 +14,7 @@ use latency_engine::budget::Budget;
 use latency_engine::finish::{warn_of_hits, warn_of_side_caches};
 use latency_engine::machine::{Machine, Sizing};
 use latency_engine::progress::Progress;
-use latency_engine::result::{Evidence, Means, Measurement, Outcome, Placed, Point, Repeat, Walk};
+use latency_engine::result::{Measurement, Outcome, Point, Repeat, Walk};
 use latency_engine::schedule::Schedule;
 use latency_engine::tests::simulated::place::{Fake, Hop};
 use latency_engine::warning::{Warning, Warnings};
@@ -23,52 +23,20 @@ const SIZE: Bytes = Bytes(256 << 20);
 
 /// Measures `targets` nodes from node 0 in simulated time.
 fn measured(targets: u32, latency: impl FnMut(Hop) -> f64) -> Vec<Outcome> {
-    let point = |target| Point {
-        initiator: NodeId(0),
-        cpu: CpuId(0),
-        target: NodeId(target),
-        kernel: &kernel::POINTER,
-        order: Order::Random,
-        size: SIZE,
-        stride: Bytes(64),
-        line: LineSize::LEAST,
-        seed: 1,
-        pages: Pages::AUTO,
-        walk: Walk::Chain,
-    };
+    let point = |target| Point { target: NodeId(target), size: SIZE, pages: Pages::AUTO, ..POINT };
     let budget = Budget { most: 31, ..Budget::DEFAULT };
     let fake = Fake::new(&budget, latency);
     let mut schedule =
         Schedule::new(std::boxed::Box::new(fake), budget, &point(0), (0..targets).map(point)).unwrap();
     schedule.run(&mut Progress::new(When::Never)).unwrap();
-    let seen = Evidence::default();
-    let outcome = |index: usize| {
+    let measured = |index: usize| {
         let (entry, series) = schedule.series(index).unwrap();
-        let placed = Placed {
-            means: Means::SoleNode,
-            pages: Pages::thp(PageSize::MIB_2),
-            mapped: SIZE,
-            before: seen,
-            after: seen,
-            as_small: None,
-        };
-        let measured = Measurement {
-            placed,
-            hops: 100,
-            warm_up: entry.state.warmth.found(),
-            series,
-            rounds: entry.state.rounds,
-            placements: 1,
-            placement_spread: None,
-            precise: true,
-            fingerprint: 1,
-            nodes: 1,
-            traffic: None,
-            lines: None,
-        };
+        let warm_up = entry.state.warmth.found();
+        let like = outcome(SIZE.0, Walk::Chain, 100.0).result.unwrap();
+        let measured = Measurement { warm_up, series, rounds: entry.state.rounds, ..like };
         Outcome { point: entry.point, result: Ok(measured) }
     };
-    (0..targets as usize).map(outcome).collect()
+    (0..targets as usize).map(measured).collect()
 }
 
 fn codes(machine: &Machine, outcomes: &[Outcome], again: Option<bool>) -> Vec<&'static str> {

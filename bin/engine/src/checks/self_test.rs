@@ -141,7 +141,8 @@ pub(crate) fn hit_cycles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use latency_core::{CpuId, LineSize, NodeId, Pages};
+    use crate::tests::outcome::POINT;
+    use latency_core::Pages;
     use std::cell::Cell;
 
     #[test]
@@ -176,19 +177,7 @@ mod tests {
 
     #[test]
     fn chains_in_most_of_the_first_level_are_judged_and_others_are_not() {
-        let like = Point {
-            initiator: NodeId(0),
-            cpu: CpuId(0),
-            target: NodeId(0),
-            kernel: &kernel::POINTER,
-            order: Order::Random,
-            size: Bytes(16 << 10),
-            stride: Bytes(64),
-            line: LineSize::LEAST,
-            seed: 1,
-            pages: Pages::AUTO,
-            walk: Walk::Chain,
-        };
+        let like = Point { size: Bytes(16 << 10), pages: Pages::AUTO, ..POINT };
         let lanes = Walk::Lanes(&kernel::lanes::PARALLEL[0]);
         for (kibibytes, walk, expected) in [
             (16, Walk::Chain, true),

@@ -1,30 +1,17 @@
 //! Searches in simulated time, with caches of known size.
 
-use latency_core::chain::Order;
+use crate::tests::outcome::POINT;
 use latency_core::math::exp;
-use latency_core::{CpuId, LineSize, NodeId, PageSize, Pages, Pcg32, kernel};
+use latency_core::{PageSize, Pages, Pcg32};
 
 use super::*;
 use crate::budget::Budget;
-use crate::result::Walk;
 use crate::tests::simulated::place::{Fake, Hop};
 
 const MEMORY_NS: f64 = 100.0;
 const MIB: Bytes = Bytes::MIB;
 
-const LIKE: Point = Point {
-    initiator: NodeId(0),
-    cpu: CpuId(0),
-    target: NodeId(0),
-    kernel: &kernel::POINTER,
-    order: Order::Random,
-    size: FIRST,
-    stride: Bytes(64),
-    line: LineSize::LEAST,
-    seed: 1,
-    pages: Pages::AUTO,
-    walk: Walk::Chain,
-};
+const LIKE: Point = Point { size: FIRST, pages: Pages::AUTO, ..POINT };
 
 const KNOWN: Known = Known {
     reported: Some(Bytes(32 << 20)),

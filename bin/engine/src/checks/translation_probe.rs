@@ -141,8 +141,8 @@ fn verdict([small, near_small]: [f64; 2], [large, near_large]: [f64; 2]) -> Opti
 mod tests {
     use super::*;
     use crate::result::{Evidence, KernelClock, Means, Timer};
-    use latency_core::kernel::POINTER;
-    use latency_core::{CpuId, LINE, LineSize, NodeId, Pages};
+    use crate::tests::outcome::POINT;
+    use latency_core::Pages;
 
     #[test]
     fn the_cost_of_tlb_misses_decides_the_page_size() {
@@ -164,19 +164,7 @@ mod tests {
         let span = page.bytes().times(LINES);
         let timer = Timer::Kernel(KernelClock { step_ns: 1, overhead_ns: 0 });
         let watch = Stopwatch::new(timer, None);
-        let like = Point {
-            initiator: NodeId(0),
-            cpu: CpuId(0),
-            target: NodeId(0),
-            kernel: &POINTER,
-            order: Order::Random,
-            size: span.times(4),
-            stride: LINE,
-            line: LineSize::LEAST,
-            seed: 1,
-            pages: Pages::of_pool(PageSize::MIB_2),
-            walk: Walk::Chain,
-        };
+        let like = Point { size: span.times(4), pages: Pages::of_pool(PageSize::MIB_2), ..POINT };
         // A value in every line of the measured chain that no probe writes.
         const MARK: [u64; 8] = [u64::MAX; 8];
         let lines = |span: Bytes| std::vec![Line(MARK); (span.0 / 64) as usize];

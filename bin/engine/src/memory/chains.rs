@@ -311,9 +311,10 @@ mod tests {
     use crate::machine::processor::identify;
     use crate::placement::made_of;
     use crate::result::{Round, Timer};
+    use crate::tests::outcome::POINT;
     use crate::warning::Warnings;
-    use latency_core::kernel::POINTER;
-    use latency_core::{CpuId, CpuSet, LineSize, Pages};
+
+    use latency_core::{CpuId, CpuSet, Pages};
     use latency_sys::{SystemFiles, cpu};
     use std::vec;
     use std::vec::Vec;
@@ -328,17 +329,10 @@ mod tests {
         body: &mut dyn FnMut(&mut ChainPlace<'_, '_>, &Point),
     ) {
         let point = Point {
-            initiator: NodeId(0),
             cpu: CpuId(allowed().first().unwrap()),
-            target: NodeId(0),
-            kernel: &POINTER,
-            order: Order::Random,
             size: Bytes(1 << 16),
-            stride: Bytes(64),
-            line: LineSize::LEAST,
-            seed: 1,
             pages: Pages::base(page_size()),
-            walk: Walk::Chain,
+            ..POINT
         };
         let mut lines: Vec<Line> = vec![Line([0; 8]); 1 << 10];
         let mut sites = made_of([Chains::Rewritten(&mut lines, 1)]);

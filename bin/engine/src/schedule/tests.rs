@@ -1,12 +1,12 @@
 //! Runs in simulated time, over memory of known latency.
 
+use crate::tests::outcome::POINT;
 use core::ops::DerefMut;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use latency_core::chain::Order;
-use latency_core::kernel::{self, lanes};
-use latency_core::{Bytes, CpuId, LineSize, NodeId, Pages};
+use latency_core::kernel::lanes;
+use latency_core::{Bytes, CpuId, Pages};
 
 use super::*;
 use crate::budget::{FEWEST_ROUNDS, MOST_ROUNDS, PLACES, ROUNDS};
@@ -20,19 +20,7 @@ const SIZE: Bytes = Bytes(64 << 20);
 const SHARE_NS: f64 = 0.3e9;
 
 pub fn point(size: Bytes) -> Point {
-    Point {
-        initiator: NodeId(0),
-        cpu: CpuId(0),
-        target: NodeId(0),
-        kernel: &kernel::POINTER,
-        order: Order::Random,
-        size,
-        stride: Bytes(64),
-        line: LineSize::LEAST,
-        seed: 1,
-        pages: Pages::AUTO,
-        walk: Walk::Chain,
-    }
+    Point { size, pages: Pages::AUTO, ..POINT }
 }
 
 /// Returns points that differ in their sizes.

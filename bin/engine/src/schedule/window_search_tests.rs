@@ -1,9 +1,9 @@
 //! Simulated loads that overlap across a known number of fillers.
 
+use crate::tests::outcome::POINT;
 use std::vec::Vec;
 
-use latency_core::chain::Order;
-use latency_core::{Bytes, CpuId, LineSize, NodeId, Pages, kernel};
+use latency_core::{Bytes, Pages};
 
 use super::*;
 use crate::budget::Budget;
@@ -14,19 +14,7 @@ const PLANNED: [usize; 6] = [0, 64, 128, 256, 512, Gap::MOST];
 
 fn points() -> impl Iterator<Item = Point> + Clone {
     let gaps = PLANNED.into_iter().map(|fillers| Gap::new(Filler::Lea, fillers).unwrap());
-    gaps.map(|gap| Point {
-        initiator: NodeId(0),
-        cpu: CpuId(0),
-        target: NodeId(0),
-        kernel: &kernel::POINTER,
-        order: Order::Random,
-        size: Bytes(64 << 20),
-        stride: Bytes(64),
-        line: LineSize::LEAST,
-        seed: 1,
-        pages: Pages::AUTO,
-        walk: Walk::Apart(gap),
-    })
+    gaps.map(|gap| Point { size: Bytes(64 << 20), pages: Pages::AUTO, walk: Walk::Apart(gap), ..POINT })
 }
 
 /// Returns the reach found if loads overlap across up to `last` fillers of a kind, and the fillers probed.

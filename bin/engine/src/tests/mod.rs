@@ -1,7 +1,7 @@
 //! Helpers for tests of several packages. Nothing here is part of the executable.
 //!
 //! - `simulated` replaces memory, chains and counters, so that tests of the engine run in simulated time.
-//! - `outcome` has points with a known time.
+//! - `outcome` has a point, and points with a known time.
 //! - `plain` has the phrases that no text for users contains.
 //! - `words` has the words of other instruction sets.
 

@@ -1,4 +1,4 @@
-//! Outcomes of points with a known time.
+//! A point, and outcomes of points with a known time.
 
 use latency_core::chain::Order;
 use latency_core::kernel::POINTER;
@@ -6,14 +6,25 @@ use latency_core::{Bytes, CpuId, Interval, LineSize, NodeId, PageSize, Pages, Su
 
 use crate::result::{Evidence, Means, Measurement, Outcome, Placed, Point, RoundSeries, Walk, WarmUp};
 
+/// A random walk over 1 MiB of node 0, from which a test changes what it is about.
+pub const POINT: Point = Point {
+    initiator: NodeId(0),
+    cpu: CpuId(0),
+    target: NodeId(0),
+    kernel: &POINTER,
+    order: Order::Random,
+    size: Bytes::MIB,
+    stride: Bytes(64),
+    line: LineSize::LEAST,
+    seed: 1,
+    pages: Pages::base(PageSize::KIB_4),
+    walk: Walk::Chain,
+};
+
 /// Returns a point with this time, with an interval of 1 % to each side.
 pub fn outcome(size: u64, walk: Walk, nanoseconds: f64) -> Outcome {
-    let nodes = (NodeId(0), CpuId(0));
-    let (order, pages) = (Order::Random, Pages::thp(PageSize::MIB_2));
-    let (size, stride) = (Bytes(size), Bytes(64));
-    let (initiator, cpu, target) = (nodes.0, nodes.1, nodes.0);
-    let (kernel, seed, line) = (&POINTER, 1, LineSize::LEAST);
-    let point = Point { initiator, cpu, target, kernel, order, size, stride, line, seed, pages, walk };
+    let (size, pages) = (Bytes(size), Pages::thp(PageSize::MIB_2));
+    let point = Point { size, pages, walk, ..POINT };
     let interval = Interval { low: nanoseconds * 0.99, high: nanoseconds * 1.01 };
     let summary = Summary {
         count: 15,

@@ -325,6 +325,7 @@ mod tests {
     use super::*;
     use crate::placement::made_up;
     use crate::result::{TrafficSubject, Walk};
+    use crate::tests::outcome::POINT;
     use latency_core::arch::Line;
     use latency_core::traffic::BLOCK;
     use latency_core::{Bytes, LineSize, PageSize, Pages};
@@ -359,16 +360,11 @@ mod tests {
         };
         let point = Point {
             initiator: node,
-            cpu: latency_core::units::CpuId(0),
             target: node,
-            kernel: &latency_core::kernel::POINTER,
-            order: latency_core::chain::Order::Random,
             size: footprint,
-            stride: LINE,
-            line: LineSize::LEAST,
-            seed: 1,
             pages: Pages::base(PageSize::LEAST),
             walk: Walk::Traffic(traffic),
+            ..POINT
         };
         for run in 1..=2 {
             let mut part = generators.own_part(&point, &traffic).unwrap().numbered(run << 32);

@@ -323,11 +323,11 @@ impl Record {
 mod tests {
     use super::*;
     use crate::result::{PingPong, Walk};
+    use crate::tests::outcome::POINT;
     use crate::tests::words::{AARCH64, X86_64, speak};
-    use latency_core::chain::Order;
-    use latency_core::kernel::POINTER;
+
     use latency_core::topology::Shared;
-    use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
+    use latency_core::{Bytes, CpuId, NodeId};
 
     const LINES: u32 = 2;
     const MESSAGES: u64 = 50;
@@ -336,19 +336,7 @@ mod tests {
     fn record() -> (Record, [Point; 2]) {
         let (class, method, homes) = (Shared::Machine, Method::Message, [NodeId(0); 2]);
         let pair = PingPong { partner: CpuId(1), class, method, lines: LINES, homes };
-        let point = Point {
-            initiator: NodeId(0),
-            cpu: CpuId(0),
-            target: NodeId(0),
-            kernel: &POINTER,
-            order: Order::Random,
-            size: Bytes(8192),
-            stride: Bytes(4096),
-            line: LineSize::LEAST,
-            seed: 1,
-            pages: Pages::base(PageSize::KIB_4),
-            walk: Walk::PingPong(pair),
-        };
+        let point = Point { size: Bytes(8192), stride: Bytes(4096), walk: Walk::PingPong(pair), ..POINT };
         let points = [point; 2];
         (Record::new(&points, &Budget::DEFAULT).unwrap(), points)
     }

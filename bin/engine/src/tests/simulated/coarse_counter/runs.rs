@@ -1,39 +1,26 @@
 //! Whole measurements with coarse counters: schedules, walks of single checks, paced traffic and single loads.
 
+use crate::tests::outcome::POINT;
 use alloc::vec::Vec;
 
-use latency_core::chain::Order;
-use latency_core::kernel::POINTER;
 use latency_core::traffic::Kind;
 use latency_core::traffic::pace::{self, Pacer, Pacing};
 use latency_core::words::When;
-use latency_core::{Bytes, CpuId, LineSize, NodeId, PageSize, Pages};
+use latency_core::{Bytes, LineSize, NodeId, PageSize, Pages};
 
 use super::chains::CoarsePlace;
 use super::*;
 use crate::budget::Budget;
 use crate::checks::sizing::{self, Known};
 use crate::progress::Progress;
-use crate::result::{Distribution, Point, Timer, Traffic, TrafficSubject, Walk};
+use crate::result::{Distribution, Point, Timer, Traffic, TrafficSubject};
 use crate::schedule::{Schedule, walks};
 use crate::seam::Walkable;
 use crate::tests::words::{AARCH64, speak};
 use crate::{prefetch_audit, stopwatch};
 
 fn point(bytes: u64) -> Point {
-    Point {
-        initiator: NodeId(0),
-        cpu: CpuId(0),
-        target: NodeId(0),
-        kernel: &POINTER,
-        order: Order::Random,
-        size: Bytes(bytes),
-        stride: Bytes(64),
-        line: LineSize::LEAST,
-        seed: 1,
-        pages: Pages::AUTO,
-        walk: Walk::Chain,
-    }
+    Point { size: Bytes(bytes), pages: Pages::AUTO, ..POINT }
 }
 
 /// Measures a chain by a schedule. Returns its latency, its core cycles, and the place.
